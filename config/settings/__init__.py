@@ -1,0 +1,11 @@
+"""Settings of the project, one module per concern. All values come from config/env.py."""
+
+from config.settings.admin import *  # noqa: F403
+from config.settings.base import *  # noqa: F403
+from config.settings.celery import *  # noqa: F403
+from config.settings.database import *  # noqa: F403
+from config.settings.i18n import *  # noqa: F403
+from config.settings.logging import *  # noqa: F403
+from config.settings.mail import *  # noqa: F403
+from config.settings.messaging import *  # noqa: F403
+from config.settings.security import *  # noqa: F403
