@@ -1,0 +1,1 @@
+"""Takes orders and cancels them, tells the other apps by events, and keeps the daily sales figures."""
