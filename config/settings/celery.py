@@ -17,7 +17,8 @@ CELERY_TASK_ROUTES = (route_task,)
 
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True  # else a killed child counts as done; the delivery limit ends the loop
-CELERY_TASK_ACKS_ON_FAILURE_OR_TIMEOUT = False
+CELERY_TASK_ACKS_ON_FAILURE = False  # a failure is rejected, so that it reaches the dead-letter exchange (F04)
+CELERY_TASK_ACKS_ON_TIMEOUT = False  # a hard limit kills the child: the message goes back, the delivery limit counts
 CELERY_TASK_IGNORE_RESULT = False
 CELERY_RESULT_BACKEND = "django-db"
 CELERY_RESULT_EXTENDED = True

@@ -1,0 +1,66 @@
+"""What can go wrong with a message, as types: who raises them decides what becomes of it.
+
+A consumer raises TransientError (or another class of its ``autoretry_for``) when trying again may help, and anything
+else when it will not. The other classes are raised by the machinery.
+"""
+
+from uuid import UUID
+
+
+class MessagingError(Exception):
+    """Base class of all errors of this package."""
+
+
+class TransientError(MessagingError):
+    """Trying again later may succeed: the attempt is recorded and retried with backoff."""
+
+
+class PermanentError(MessagingError):
+    """Trying again cannot succeed: the message dies on the first try and waits for a person."""
+
+
+class PublishOutsideTransaction(MessagingError):
+    """Refuse to publish where nothing ties the message to the change that it tells of."""
+
+    def __init__(self, event_name: str) -> None:
+        super().__init__(
+            f"Expected an open transaction around publish({event_name}), got autocommit. "
+            "Wrap the change and its publish in one transaction.atomic() block."
+        )
+
+
+class UnknownEvent(MessagingError):
+    """Say that this code base has no such event, or not in that version."""
+
+    def __init__(self, name: str, version: int | None = None) -> None:
+        what = name if version is None else f"{name} version {version}"
+        super().__init__(f"Expected an event that this release knows, got {what}. Deploy the release that has it.")
+
+
+class BadEnvelope(MessagingError):
+    """Base class: what came off the broker is not a message of ours."""
+
+
+class BadSignature(BadEnvelope):
+    """The signature does not match: forged, altered, or signed with a key that is gone."""
+
+    def __init__(self) -> None:
+        super().__init__("Expected a signature by SECRET_KEY or SECRET_KEY_FALLBACKS, got none that matches.")
+
+
+class Undecodable(BadEnvelope):
+    """The signature is right, but the content is no envelope."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"Expected an envelope, got something else: {detail}")
+
+
+class InvalidPayload(PermanentError):
+    """The payload does not fit the event's schema. Names the fields, never their values."""
+
+    def __init__(self, message_id: UUID, event_name: str, fields: str) -> None:
+        super().__init__(f"Expected a payload that fits {event_name}, got a misfit in {fields} (message {message_id}).")
+
+
+class DatabaseAway(MessagingError):
+    """The database could not be reached, so nothing is known to have failed: costs no attempt."""

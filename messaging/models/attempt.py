@@ -1,0 +1,77 @@
+"""Failed attempts, and when the next one is due: retries wait here, not in a worker's memory.
+
+Invariant: one row per attempt (``attempt_once``); a row whose ``sent_at`` is empty is a retry that the relay still has
+to send. Survives a broker that comes back empty.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django.db import models
+from django.db.models.functions import Now
+
+from messaging.envelope import Envelope
+
+_CLAIM = """
+    WITH due AS (
+        SELECT id FROM messaging_attempt
+        WHERE sent_at IS NULL AND due_at <= clock_timestamp()
+          AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
+        ORDER BY due_at LIMIT %s FOR UPDATE SKIP LOCKED
+    )
+    UPDATE messaging_attempt AS attempt
+    SET claimed_until = clock_timestamp() + %s
+    FROM due WHERE attempt.id = due.id
+    RETURNING attempt.*
+"""
+
+
+class AttemptQuerySet(models.QuerySet["Attempt"]):
+    """Verbs of the relay."""
+
+    def claim_due(self, *, limit: int, lease: timedelta) -> list["Attempt"]:
+        """Take due retries for ``lease``."""
+        return sorted(self.raw(_CLAIM, [limit, lease]), key=lambda attempt: attempt.due_at)
+
+    def mark_sent(self, pks: Iterable[int]) -> int:
+        """Note that the broker confirmed these retries."""
+        return self.filter(pk__in=list(pks), sent_at=None).update(sent_at=Now())
+
+    def release(self, pks: Iterable[int]) -> int:
+        """Give back retries that were claimed and not sent."""
+        return self.filter(pk__in=list(pks), sent_at=None).update(claimed_until=None)
+
+
+class Attempt(models.Model):
+    """One failed attempt of one consumer at one message."""
+
+    message_id = models.UUIDField()
+    consumer = models.CharField(max_length=200)
+    attempt = models.PositiveSmallIntegerField()
+    key = models.CharField(max_length=200)
+    envelope = models.JSONField()
+    error_class = models.CharField(max_length=200)
+    error_message = models.TextField(blank=True)
+    traceback = models.TextField(blank=True)
+    worker = models.CharField(max_length=200, blank=True, default="")
+    failed_at = models.DateTimeField(db_default=Now())
+    due_at = models.DateTimeField()
+    claimed_until = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+
+    objects = AttemptQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "failed attempt"
+        constraints = [
+            models.UniqueConstraint(fields=["message_id", "consumer", "attempt"], name="attempt_once"),
+            models.CheckConstraint(condition=models.Q(attempt__gte=1), name="attempt_counts_from_one"),
+        ]
+        indexes = [models.Index("due_at", name="attempt_due", condition=models.Q(sent_at=None))]
+
+    def __str__(self) -> str:
+        return f"{self.consumer} {self.message_id} attempt {self.attempt}"
+
+    def open_envelope(self) -> Envelope:
+        """Return what the relay sends again."""
+        return Envelope.from_dict(self.envelope)

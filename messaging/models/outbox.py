@@ -1,0 +1,101 @@
+"""What was published, and whether the broker has it.
+
+Invariant: ``published_at`` is set only after the broker confirmed the message for every consumer. A relay owns a row
+until ``available_at``; a relay that dies or hangs loses it then to another one (F45).
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+from messaging.envelope import Envelope
+
+_CLAIM = """
+    WITH due AS (
+        SELECT id FROM messaging_outboxmessage
+        WHERE published_at IS NULL AND available_at <= clock_timestamp()
+        ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
+    )
+    UPDATE messaging_outboxmessage AS message
+    SET available_at = clock_timestamp() + %s
+    FROM due WHERE message.id = due.id
+    RETURNING message.*
+"""
+
+
+class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
+    """Verbs of the relay."""
+
+    def claim(self, *, limit: int, lease: timedelta) -> list["OutboxMessage"]:
+        """Take the oldest due rows for ``lease``; two relays never take the same one (F19)."""
+        return sorted(self.raw(_CLAIM, [limit, lease]), key=lambda message: message.pk)
+
+    def mark_published(self, pks: Iterable[int]) -> int:
+        """Note that the broker confirmed these rows."""
+        return self.filter(pk__in=list(pks), published_at=None).update(published_at=Now())
+
+    def release(self, pks: Iterable[int]) -> int:
+        """Give back rows that were claimed and not sent: the broker is away, the rows are not at fault (F36)."""
+        return self.filter(pk__in=list(pks), published_at=None).update(available_at=Now())
+
+    def waiting(self) -> Self:
+        """Return the rows that the broker has not confirmed yet."""
+        return self.filter(published_at=None)
+
+
+class OutboxMessage(models.Model):
+    """A published event on its way to the broker."""
+
+    message_id = models.UUIDField(unique=True)
+    name = models.CharField(max_length=200)
+    version = models.PositiveSmallIntegerField()
+    key = models.CharField(max_length=200)
+    payload = models.JSONField()
+    occurred_at = models.DateTimeField()
+    correlation_id = models.UUIDField()
+    causation_id = models.UUIDField(null=True)
+    traceparent = models.CharField(max_length=55, blank=True, default="")
+    available_at = models.DateTimeField(db_default=Now())
+    published_at = models.DateTimeField(null=True)
+    sent_to = ArrayField(models.CharField(max_length=200), default=list)
+    send_failure_count = models.PositiveSmallIntegerField(default=0)
+    last_error = models.TextField(blank=True, default="")
+
+    objects = OutboxQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "outbox message"
+        indexes = [
+            models.Index("id", name="outbox_waiting", condition=models.Q(published_at=None)),
+            models.Index("key", "id", name="outbox_by_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.message_id}"
+
+    def envelope(self) -> Envelope:
+        """Return what travels."""
+        return Envelope(
+            message_id=self.message_id,
+            name=self.name,
+            version=self.version,
+            key=self.key,
+            occurred_at=self.occurred_at,
+            correlation_id=self.correlation_id,
+            causation_id=self.causation_id,
+            traceparent=self.traceparent,
+            payload=self.payload,
+        )
+
+    def postpone(self, *, sent_to: list[str], delay: timedelta, error: str) -> None:
+        """Note that some consumer's queue did not take the message; the others have it and get no second copy."""
+        type(self).objects.filter(pk=self.pk).update(
+            sent_to=sent_to,
+            available_at=Now() + delay,
+            send_failure_count=models.F("send_failure_count") + 1,
+            last_error=error,
+        )
