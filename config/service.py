@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, ClassVar, Self
 
-from config.ports import PortTaken, free_port, is_taken
+from config.ports import PortTakenError, free_port, is_taken
 from config.tether import signal_on_parent_death
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
@@ -131,7 +131,7 @@ class Service(ABC):
     def _choose_port(self) -> None:
         if self._wanted_port is not None:
             if is_taken(self._wanted_port):
-                raise PortTaken(variable=self.port_variable, port=self._wanted_port)
+                raise PortTakenError(variable=self.port_variable, port=self._wanted_port)
             self._port_file.write_text(str(self._wanted_port))
         elif not self._port_file.exists() or is_taken(self.port):
             self._port_file.write_text(str(free_port(seed=str(self._port_file))))
