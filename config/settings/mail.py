@@ -1,7 +1,10 @@
-"""Mail: by default each mail is a file below the state directory."""
+"""Mail: by default each mail is a file below the state directory. EMAIL_URL says otherwise: see config/email_url.py."""
 
+from config.email_url import mail_settings
 from config.env import env
 
-EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
-EMAIL_FILE_PATH = env.BATON_STATE_DIR / "mail"
+globals().update(mail_settings(env.EMAIL_URL, default_folder=env.BATON_STATE_DIR / "mail"))
+
 DEFAULT_FROM_EMAIL = "shop@example.com"
+# The right-hand side of every Message-ID. It must not change between two attempts at the same mail.
+NOTIFICATIONS_MESSAGE_ID_DOMAIN = DEFAULT_FROM_EMAIL.rpartition("@")[2].rstrip(">")

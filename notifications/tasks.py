@@ -1,0 +1,75 @@
+"""The consumers of notifications: one mail each.
+
+- ``send_order_received`` on OrderPlaced, ``send_order_confirmed`` on StockReserved, ``send_order_rejected`` on
+  StockRejected, ``send_order_cancelled`` on OrderCancelled.
+
+Repeating is safe: the mail log has one row per order and kind. One message per bundle, because a mail that went out
+cannot be rolled back with its neighbours. When the mail server is down or silent (MailUnavailable) the message waits
+in the retry table; 24 attempts up to 10 minutes apart outlast an outage of more than an hour. A refused recipient
+(MailRefused) dies on the first try and harms no other.
+
+The soft limit of 45 s leaves room for a slow server (10 s per answer) and cuts off one that dribbles; 15 s later the
+hard limit ends the process.
+"""
+
+from inventory.events import StockRejected, StockReserved
+from messaging.consumer import consumer
+from notifications import services
+from notifications.models import Kind
+from orders.events import OrderCancelled, OrderPlaced
+
+
+@consumer(
+    OrderPlaced,
+    bundle_size=1,
+    soft_time_limit=45,
+    time_limit=60,
+    max_retries=24,
+    retry_backoff=5,
+    retry_backoff_max=600,
+)
+def send_order_received(event: OrderPlaced) -> None:
+    """Tell the customer that the order has arrived."""
+    services.send(order_id=event.order_id, kind=Kind.RECEIVED)
+
+
+@consumer(
+    StockReserved,
+    bundle_size=1,
+    soft_time_limit=45,
+    time_limit=60,
+    max_retries=24,
+    retry_backoff=5,
+    retry_backoff_max=600,
+)
+def send_order_confirmed(event: StockReserved) -> None:
+    """Tell the customer that everything is set aside."""
+    services.send(order_id=event.order_id, kind=Kind.CONFIRMED)
+
+
+@consumer(
+    StockRejected,
+    bundle_size=1,
+    soft_time_limit=45,
+    time_limit=60,
+    max_retries=24,
+    retry_backoff=5,
+    retry_backoff_max=600,
+)
+def send_order_rejected(event: StockRejected) -> None:
+    """Tell the customer what is not to be had."""
+    services.send(order_id=event.order_id, kind=Kind.REJECTED, short_skus=event.skus)
+
+
+@consumer(
+    OrderCancelled,
+    bundle_size=1,
+    soft_time_limit=45,
+    time_limit=60,
+    max_retries=24,
+    retry_backoff=5,
+    retry_backoff_max=600,
+)
+def send_order_cancelled(event: OrderCancelled) -> None:
+    """Tell the customer that the order is cancelled."""
+    services.send(order_id=event.order_id, kind=Kind.CANCELLED)
