@@ -1,27 +1,205 @@
-"""The environment: every variable that Baton reads, typed, with its unit and default."""
+"""The environment: every variable that Baton reads, typed, with its unit, its default and the reason for it.
 
+`env` is read once. A wrong value ends the process with one line per variable and exit code 2, before Django, Celery or
+gunicorn can bury it in a traceback. No line ever repeats a value: many of them hold a password.
+
+`python -m config.env` prints `.env.example`, which a test compares with the file.
+"""
+
+import os
+import sys
 from pathlib import Path
+from typing import Annotated, Any, NoReturn, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+PROJECT_DIR = Path(__file__).resolve().parent.parent
+EXIT_WRONG_ENVIRONMENT = 2
+MIN_SECRET_LENGTH = (
+    50  # characters, and MIN_SECRET_VARIETY different ones: what `check --deploy` demands (security.W009)
+)
+MIN_SECRET_VARIETY = 5
+
+DATABASE_SCHEMES = ("postgres", "postgresql")
+BROKER_SCHEMES = ("redis", "rediss", "sentinel", "amqp", "amqps")
+MAIL_SCHEMES = ("smtp", "smtps", "smtp+tls", "file", "console")
+
+
+def _split(value: Any) -> Any:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _url_with(schemes: tuple[str, ...], example: str) -> AfterValidator:
+    def check(url: str) -> str:
+        if url and urlsplit(url).scheme not in schemes:
+            raise ValueError(f"expected a URL that begins with {', '.join(f'{name}://' for name in schemes)}")
+        for node in url.split(";"):
+            if not _has_valid_port(node):
+                raise ValueError(f"expected a port between 1 and 65535 in the URL, as in {example}")
+        return url
+
+    return AfterValidator(check)
+
+
+def _has_valid_port(url: str) -> bool:
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False
+
+
+def _database_has_name(url: str) -> str:
+    if not urlsplit(url).path.strip("/"):
+        raise ValueError("expected the name of a database at the end, as in postgres://user:password@host:5432/baton")
+    return url
+
+
+def _user_and_password(value: str) -> str:
+    for pair in filter(None, value.split(",")):
+        user, _, password = pair.partition(":")
+        if not user or not password:
+            raise ValueError("expected user:password")
+    return value
+
+
+def _in_project(path: Path) -> Path:
+    return PROJECT_DIR / path.expanduser()
+
+
+List = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+OptionalPort = Annotated[Port | None, BeforeValidator(lambda value: value or None)]
+DatabaseUrl = Annotated[
+    str, _url_with(DATABASE_SCHEMES, "postgres://host:5432/baton"), AfterValidator(_database_has_name)
+]
+BrokerUrl = Annotated[str, _url_with(BROKER_SCHEMES, "redis://host:6379/0")]
+MailUrl = Annotated[str, _url_with(MAIL_SCHEMES, "smtp://host:25")]
+Credentials = Annotated[str, AfterValidator(_user_and_password)]
 
 
 class Environment(BaseSettings):
-    """Variables of the process environment, checked once at start."""
+    """Variables of the process environment. An empty value counts as unset."""
 
-    model_config = SettingsConfigDict(extra="ignore", case_sensitive=True)
+    model_config = SettingsConfigDict(
+        extra="ignore", case_sensitive=True, env_ignore_empty=True, frozen=True, hide_input_in_errors=True
+    )
 
-    DATABASE_URL: str = "postgres://baton@127.0.0.1:5432/baton"
-    CELERY_BROKER_URL: str = "redis://127.0.0.1:6379/0"
-    EMAIL_URL: str = ""
-    DJANGO_SECRET_KEY: str = ""
-    DJANGO_SECRET_KEY_FALLBACKS: list[str] = Field(default_factory=list)
-    DJANGO_DEBUG: bool = False
-    DJANGO_ALLOWED_HOSTS: list[str] = Field(default_factory=list)
-    FLOWER_BASIC_AUTH: str = ""
-    WEB_PORT: int = 8000
-    FLOWER_PORT: int = 5555
-    BATON_STATE_DIR: Path = Path("var")
+    DATABASE_URL: DatabaseUrl = Field(
+        "postgres://baton@127.0.0.1:5432/baton",
+        repr=False,
+        description="PostgreSQL, as postgres://user:password@host:5432/name. Unset, `make run` starts one of its own.",
+    )
+    CELERY_BROKER_URL: BrokerUrl = Field(
+        "redis://127.0.0.1:6379/0",
+        repr=False,
+        description="Broker: redis:// rediss:// sentinel:// (nodes separated by ;) amqp:// amqps://. "
+        "Unset, `make run` starts a Valkey of its own.",
+    )
+    EMAIL_URL: MailUrl = Field(
+        "",
+        repr=False,
+        description="Where mail goes: smtp://user:password@host:25, smtp+tls:// (STARTTLS), smtps://, console://. "
+        "Unset: files in BATON_STATE_DIR/mail.",
+    )
+    DJANGO_DEBUG: bool = Field(
+        default=False,
+        description="true or false. Off unless set, so that a forgotten variable is a safe one. `make run` sets it.",
+    )
+    DJANGO_SECRET_KEY: str = Field(
+        "",
+        repr=False,
+        description="Signs sessions and messages: 50 characters or more. Required unless DJANGO_DEBUG is on; "
+        "`make run` makes one and keeps it in BATON_STATE_DIR.",
+    )
+    DJANGO_SECRET_KEY_FALLBACKS: List = Field(
+        (),
+        repr=False,
+        description="Former secret keys, separated by commas: what they signed is accepted until they are removed here.",
+    )
+    DJANGO_ALLOWED_HOSTS: List = Field(
+        (), description="Host names the site answers to, separated by commas. Any name when DJANGO_DEBUG is on."
+    )
+    WEB_HOST: str = Field(
+        "127.0.0.1", description="Address the web server listens on. This machine only, until you decide otherwise."
+    )
+    WEB_PORT: Port = Field(8000, description="TCP port of the web server.")
+    WEB_PROCESSES: int = Field(2, ge=1, description="Web processes (count): about one for each processor core.")
+    WEB_THREADS: int = Field(
+        8, ge=1, description="Threads of each web process (count). Each may hold one database connection."
+    )
+    FLOWER_HOST: str = Field("127.0.0.1", description="Address Flower listens on.")
+    FLOWER_PORT: Port = Field(5555, description="TCP port of Flower.")
+    FLOWER_BASIC_AUTH: Credentials = Field(
+        "", repr=False, description="user:password for Flower. Required by Flower unless DJANGO_DEBUG is on."
+    )
+    BATON_STATE_DIR: Annotated[Path, AfterValidator(_in_project)] = Field(
+        Path("var"),
+        validate_default=True,
+        description="Directory of all that `make run` writes; relative to the project.",
+    )
+    BATON_ADMIN_PASSWORD: str = Field(
+        "", repr=False, description="Password of the user `admin` that `manage.py seed` creates. Unset: a random one."
+    )
+    BATON_DRAIN_SECONDS: int = Field(
+        60, ge=1, description="Seconds that running tasks get to finish when `make run` stops; then they are sent back."
+    )
+    POSTGRES_PORT: OptionalPort = Field(
+        None, description="TCP port of the PostgreSQL that `make run` starts. Unset: a free one, then always the same."
+    )
+    VALKEY_PORT: OptionalPort = Field(
+        None, description="TCP port of the Valkey that `make run` starts. Unset: a free one, then always the same."
+    )
+
+    @model_validator(mode="after")
+    def _secret_is_strong(self) -> Self:
+        if self.DJANGO_DEBUG:
+            return self
+        if not self.DJANGO_SECRET_KEY:
+            raise ValueError("DJANGO_SECRET_KEY: missing. Set it to 50 random characters, or DJANGO_DEBUG to true")
+        key = self.DJANGO_SECRET_KEY
+        if len(key) < MIN_SECRET_LENGTH or len(set(key)) < MIN_SECRET_VARIETY or key.startswith("django-insecure-"):
+            raise ValueError("DJANGO_SECRET_KEY: too weak. Expected 50 random characters or more")
+        return self
 
 
-env = Environment()
+def read_environment() -> Environment:
+    """Read the environment, or end the process with one line for each wrong variable."""
+    try:
+        return Environment()
+    except ValidationError as error:
+        end("\n".join(_line(details) for details in error.errors(include_input=False, include_context=False)))
+
+
+def end(message: str) -> NoReturn:
+    """End the process: the environment is wrong, and the message says which variable and what to do."""
+    sys.stderr.write(f"{message}\n")
+    raise SystemExit(EXIT_WRONG_ENVIRONMENT)
+
+
+def _line(details: Any) -> str:
+    message = str(details["msg"]).removeprefix("Value error, ")
+    variable = details["loc"][0] if details["loc"] else ""
+    return f"{variable}: {message}." if variable else f"{message}."
+
+
+def example() -> str:
+    """Return the text of `.env.example`."""
+    blocks = [
+        f"# {field.description}\n# {name}={_shown(field.default)}" for name, field in Environment.model_fields.items()
+    ]
+    head = "# Copy to .env, which `make run` reads, or set these in the environment. Every line shows the default.\n"
+    return head + "\n" + "\n\n".join(blocks) + "\n"
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, bool):
+        return str(default).lower()
+    return ",".join(default) if isinstance(default, tuple) else str(default or "")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(example())
+else:
+    env = read_environment()
