@@ -43,7 +43,9 @@ class UnknownQueue(LookupError):
     """Say which queue was asked for, and which ones the table has."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"Expected a queue of config/queues.py ({', '.join(sorted(known))}), got {name!r}. Add it there.")
+        super().__init__(
+            f"Expected a queue of config/queues.py ({', '.join(sorted(known))}), got {name!r}. Add it there."
+        )
 
 
 def queue_named(name: str) -> Queue:

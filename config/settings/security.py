@@ -14,7 +14,9 @@ SESSION_COOKIE_SECURE = not env.DJANGO_DEBUG
 CSRF_COOKIE_SECURE = not env.DJANGO_DEBUG
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576  # bytes; the largest order (999 lines) is about 60 kB
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576  # bytes; the largest order (100 lines) is about 12 kB
+
+CSRF_FAILURE_VIEW = "config.error_pages.csrf_failure"
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

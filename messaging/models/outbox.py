@@ -91,11 +91,14 @@ class OutboxMessage(models.Model):
             payload=self.payload,
         )
 
-    def postpone(self, *, sent_to: list[str], delay: timedelta, error: str) -> None:
-        """Note that some consumer's queue did not take the message; the others have it and get no second copy."""
+    def postpone(self, *, sent_to: list[str], delay: timedelta, error: str, at_fault: bool) -> None:
+        """Note that some consumer's queue did not take the message; the others have it and get no second copy.
+
+        Only what is the message's own fault counts towards its burial.
+        """
         type(self).objects.filter(pk=self.pk).update(
             sent_to=sent_to,
             available_at=Now() + delay,
-            send_failure_count=models.F("send_failure_count") + 1,
+            send_failure_count=models.F("send_failure_count") + int(at_fault),
             last_error=error,
         )

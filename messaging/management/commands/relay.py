@@ -1,0 +1,16 @@
+"""``manage.py relay``: move messages from the outbox to the broker."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from messaging.relay.loop import Relay
+
+
+class Command(BaseCommand):
+    help = "Send what is in the outbox, and the retries that are due, to the broker, until stopped (SIGTERM, Ctrl-C)."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        relay = Relay()
+        relay.stop_on_signals()
+        relay.run()

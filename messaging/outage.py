@@ -1,0 +1,53 @@
+"""Is the database away? Then nothing is known to have failed: wait for it, or hand the message back unchanged.
+
+A statement that the server refused (deadlock, lock timeout, a broken query) is not an outage: that is the handler's.
+Source: PostgreSQL manual, appendix "Error Codes".
+"""
+
+import random
+import time
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+
+_AWAY = {
+    "57P01",  # admin_shutdown
+    "57P02",  # crash_shutdown
+    "57P03",  # cannot_connect_now
+    "57P05",  # idle_session_timeout
+    "25P03",  # idle_in_transaction_session_timeout
+    "25006",  # read_only_sql_transaction: a standby, in the middle of a failover
+    "53300",  # too_many_connections
+}
+
+
+def is_database_away(error: BaseException) -> bool:
+    """Tell whether ``error`` means that the server cannot be reached, rather than that it refused a statement."""
+    if not isinstance(error, InterfaceError | OperationalError):
+        return False
+    sqlstate = getattr(error.__cause__, "sqlstate", None)
+    if sqlstate is None:
+        return True  # raised by the client side: no connection, or it broke
+    return sqlstate in _AWAY or sqlstate.startswith("08")
+
+
+def wait_for_database() -> bool:
+    """Drop the broken connection and wait until the server answers, at most DATABASE_WAIT_SECONDS; tell whether."""
+    deadline = time.monotonic() + settings.MESSAGING["DATABASE_WAIT_SECONDS"]
+    while True:
+        connection.close()
+        if _answers():
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(random.uniform(0.2, 1.0))  # noqa: S311 - spreads reconnects, guards nothing
+
+
+def _answers() -> bool:
+    try:
+        connection.ensure_connection()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return False
+    return True

@@ -1,0 +1,20 @@
+"""Who answers for a consumer: the owner of the queue that its messages travel through."""
+
+from django.conf import settings
+
+from messaging.queues import Queue, Team, UnknownQueue, queue_named
+from messaging.subscriptions import subscription_named
+
+
+def queue_of(consumer: str) -> Queue:
+    """Return the queue a consumer's messages go to. Raises UnknownQueue."""
+    subscription = subscription_named(consumer)
+    return queue_named(subscription.queue if subscription and subscription.queue else consumer.partition(".")[0])
+
+
+def owner_of(consumer: str) -> Team:
+    """Return the team that owns the consumer's queue; of an unknown one, the owner of the platform's queue."""
+    try:
+        return queue_of(consumer).owner
+    except UnknownQueue:
+        return queue_named(settings.CELERY_TASK_DEFAULT_QUEUE).owner

@@ -1,0 +1,112 @@
+"""One transaction: claim the messages in the inbox, run the handler, record what failed, commit.
+
+Invariant: a message that another delivery has claimed is skipped; one that fails leaves no inbox row.
+"""
+
+import time
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import structlog
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import transaction
+
+from messaging.context import messages_in_hand
+from messaging.envelope import Envelope
+from messaging.failures import record_failure
+from messaging.models import ProcessedMessage
+from messaging.outage import is_database_away
+
+if TYPE_CHECKING:
+    from messaging.consumer import ConsumerTask
+
+log = structlog.get_logger(__name__)
+
+
+def process(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
+    """Process messages together.
+
+    Several messages of a handler for one each get a savepoint, and those that fail are recorded in the same commit.
+    A single message, or a handler for a list, raises what the handler raised, with nothing written.
+    """
+    if not task.atomic:
+        _process_long(task, envelopes[0])
+        return
+    with transaction.atomic():
+        fresh = _claim(task, envelopes)
+        if task.bundle:
+            durations = _run_together(task, fresh)
+        elif len(envelopes) == 1:
+            durations = {envelope.message_id: _run(task, envelope) for envelope in fresh}
+        else:
+            durations = _run_each_in_a_savepoint(task, fresh)
+        ProcessedMessage.objects.finish(consumer=task.name, durations_ms=durations)
+    _log_processed(task, durations, repeated_count=len(envelopes) - len(fresh))
+
+
+def _claim(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:
+    new = ProcessedMessage.objects.claim(
+        consumer=task.name,
+        message_ids=[envelope.message_id for envelope in envelopes],
+        worker=task.request.hostname or "",
+    )
+    return [envelope for envelope in envelopes if envelope.message_id in new]
+
+
+def _run(task: "ConsumerTask", envelope: Envelope) -> int:
+    started = time.monotonic()
+    with messages_in_hand([envelope]):
+        task.handler(envelope.event())
+    return _milliseconds_since(started)
+
+
+def _run_together(task: "ConsumerTask", envelopes: list[Envelope]) -> dict[UUID, int]:
+    if not envelopes:
+        return {}
+    started = time.monotonic()
+    with messages_in_hand(envelopes):
+        task.handler([envelope.event() for envelope in envelopes])
+    return dict.fromkeys((envelope.message_id for envelope in envelopes), _milliseconds_since(started))
+
+
+def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) -> dict[UUID, int]:
+    durations: dict[UUID, int] = {}
+    failed: list[tuple[Envelope, BaseException]] = []
+    for envelope in envelopes:
+        try:
+            with transaction.atomic():
+                durations[envelope.message_id] = _run(task, envelope)
+        except SoftTimeLimitExceeded:
+            raise
+        except (Exception, SystemExit) as error:
+            if is_database_away(error):
+                raise
+            failed.append((envelope, error))
+    if failed:
+        failed_ids = [envelope.message_id for envelope, _error in failed]
+        ProcessedMessage.objects.release(consumer=task.name, message_ids=failed_ids)
+        for envelope, error in failed:
+            record_failure(task, envelope, error)
+    return durations
+
+
+def _process_long(task: "ConsumerTask", envelope: Envelope) -> None:
+    """Run a handler that keeps its own state in transactions of its own; the inbox row follows when it returns.
+
+    Hazard: a worker killed in between runs it again, so the handler must find its own work done.
+    """
+    if ProcessedMessage.objects.filter(message_id=envelope.message_id, consumer=task.name).exists():
+        return
+    duration = _run(task, envelope)
+    with transaction.atomic():
+        _claim(task, [envelope])
+        ProcessedMessage.objects.finish(consumer=task.name, durations_ms={envelope.message_id: duration})
+    _log_processed(task, {envelope.message_id: duration}, repeated_count=0)
+
+
+def _milliseconds_since(started: float) -> int:
+    return int((time.monotonic() - started) * 1000)
+
+
+def _log_processed(task: "ConsumerTask", durations: dict[UUID, int], *, repeated_count: int) -> None:
+    log.info("processed", consumer=task.name, message_count=len(durations), repeated_count=repeated_count)

@@ -1,0 +1,111 @@
+"""How far did it get? What each consumer has done with the messages about one aggregate.
+
+Four queries, however many messages there are.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeVar
+from uuid import UUID
+
+from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from messaging.models.dead_letter import UNSETTLED
+from messaging.owners import owner_of
+from messaging.subscriptions import Subscription, subscriptions_of
+
+State = Literal["waiting", "queued", "retrying", "done", "dead"]
+SETTLED: frozenset[State] = frozenset({"done", "dead"})
+_Place = tuple[UUID, str]
+Row = TypeVar("Row", ProcessedMessage, Attempt, DeadLetter)
+
+
+@dataclass(frozen=True)
+class ConsumerProgress:
+    """One consumer's progress with one message. ``attempts`` counts those that ended, failed or not."""
+
+    consumer: str
+    event: str
+    message_id: UUID
+    state: State
+    attempts: int
+    max_attempts: int
+    owner: str
+    updated_at: datetime
+    next_attempt_at: datetime | None = None
+    error: str | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether nothing more happens by itself."""
+        return self.state in SETTLED
+
+
+def progress_of(key: str) -> list[ConsumerProgress]:
+    """Return the progress of every message about the aggregate ``key``, oldest message first.
+
+    A message that has left the outbox by retention is not listed.
+    """
+    messages = list(OutboxMessage.objects.filter(key=key).order_by("pk"))
+    known = _Known([message.message_id for message in messages])
+    return [
+        _progress(message, subscription, known)
+        for message in messages
+        for subscription in subscriptions_of(message.name)
+    ]
+
+
+class _Known:
+    """What inbox, retries and dead letters know of some messages."""
+
+    def __init__(self, message_ids: Iterable[UUID]) -> None:
+        wanted = list(message_ids)
+        self.processed = _by_place(ProcessedMessage.objects.filter(message_id__in=wanted))
+        self.last_attempt = _by_place(Attempt.objects.filter(message_id__in=wanted).order_by("attempt"))
+        self.dead = _by_place(DeadLetter.objects.filter(message_id__in=wanted, state__in=UNSETTLED))
+
+
+def _by_place(rows: "Iterable[Row]") -> "dict[_Place, Row]":
+    return {(row.message_id, row.consumer): row for row in rows if row.message_id is not None}
+
+
+def _progress(message: OutboxMessage, subscription: Subscription, known: _Known) -> ConsumerProgress:
+    place = (message.message_id, subscription.consumer)
+    last_attempt = known.last_attempt.get(place)
+    state, updated_at = _state(message, subscription.consumer, known)
+    failed_count = last_attempt.attempt if last_attempt else 0
+    dead = known.dead.get(place)
+    return ConsumerProgress(
+        consumer=subscription.consumer,
+        event=message.name,
+        message_id=message.message_id,
+        state=state,
+        attempts=dead.attempt_count if state == "dead" and dead else failed_count + (state == "done"),
+        max_attempts=subscription.max_attempts,
+        owner=str(owner_of(subscription.consumer)),
+        updated_at=updated_at,
+        next_attempt_at=last_attempt.due_at if state == "retrying" and last_attempt else None,
+        error=_error(state, last_attempt, dead),
+    )
+
+
+def _state(message: OutboxMessage, consumer: str, known: _Known) -> tuple[State, datetime]:
+    place = (message.message_id, consumer)
+    if processed := known.processed.get(place):
+        return "done", processed.processed_at
+    if dead := known.dead.get(place):
+        return "dead", dead.died_at
+    if last_attempt := known.last_attempt.get(place):
+        return "retrying", last_attempt.failed_at
+    if message.published_at or consumer in message.sent_to:
+        return "queued", message.published_at or message.available_at
+    return "waiting", message.occurred_at
+
+
+def _error(state: State, last_attempt: Attempt | None, dead: DeadLetter | None) -> str | None:
+    """Return the class of the last error while it matters; its text may hold more than a customer should read."""
+    if state == "dead" and dead:
+        return f"{dead.get_reason_display()}: {dead.error_class}"
+    if state == "retrying" and last_attempt:
+        return last_attempt.error_class
+    return None

@@ -1,0 +1,91 @@
+"""Send messages to one consumer, in bundles as large as it takes.
+
+Adaptive by itself: with one message waiting a bundle holds one, under load it is filled up to ``bundle_size``.
+Three kinds of failure are told apart: the broker's (BrokerTrouble: stop and back off), one queue's (QueueTrouble: the
+others go on), and the message's own.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import amqp.exceptions
+import kombu.exceptions
+import redis.exceptions
+
+from messaging.envelope import Envelope, seal
+from messaging.errors import MessagingError
+from messaging.sending import send_bundle
+from messaging.subscriptions import subscription_named
+
+Refusals = dict[UUID, Exception]
+
+BROKER_ERRORS = (
+    kombu.exceptions.OperationalError,
+    amqp.exceptions.AMQPError,
+    redis.exceptions.RedisError,  # also "OOM command not allowed": a full Redis takes nothing from anybody (F35)
+    OSError,
+)
+_BASIC_CLASS = 60  # AMQP's class of publishing; an error of class 50 comes from declaring the queue
+
+
+class BrokerTrouble(MessagingError):
+    """The broker is away or takes nothing. No message is at fault."""
+
+
+class QueueTrouble(MessagingError):
+    """One queue takes nothing (full, gone, or declared otherwise); the other queues do. No message is at fault."""
+
+
+def send_bundles(consumer: str, envelopes: Sequence[Envelope], *, producer: kombu.Producer) -> Refusals:
+    """Send the messages; return those that were refused, each with QueueTrouble or with an error of its own.
+
+    Raises BrokerTrouble.
+    """
+    subscription = subscription_named(consumer)
+    size = subscription.bundle_size if subscription else 1
+    refusals: Refusals = {}
+    for start in range(0, len(envelopes), size):
+        refusals |= _send(consumer, envelopes[start : start + size], producer)
+    return refusals
+
+
+def _send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> Refusals:
+    try:
+        send_bundle(
+            consumer,
+            [seal(envelope) for envelope in bundle],
+            message_ids=[envelope.message_id for envelope in bundle],
+            producer=producer,
+        )
+    except amqp.exceptions.MessageNacked as error:  # x-overflow: reject-publish
+        return _refused(bundle, QueueTrouble(f"queue full: {error}"))
+    except amqp.exceptions.ChannelError as error:
+        # The broker closed the channel (or, for an unroutable message, still owes it an ack): start on a new one.
+        producer.revive(producer.connection.default_channel)
+        if _is_too_large(error):
+            return _send_apart(consumer, bundle, producer, error)
+        return _refused(bundle, QueueTrouble(str(error)))
+    except BROKER_ERRORS as error:
+        raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
+    except Exception as error:
+        return _send_apart(consumer, bundle, producer, error)
+    return {}
+
+
+def _refused(bundle: Sequence[Envelope], error: Exception) -> Refusals:
+    return {envelope.message_id: error for envelope in bundle}
+
+
+def _is_too_large(error: amqp.exceptions.ChannelError) -> bool:
+    is_publishing = error.method_sig is not None and error.method_sig[0] == _BASIC_CLASS
+    return is_publishing and isinstance(error, amqp.exceptions.PreconditionFailed)
+
+
+def _send_apart(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer, error: Exception) -> Refusals:
+    """Find the culprit: the others of its bundle get through."""
+    if len(bundle) == 1:
+        return _refused(bundle, error)
+    refusals: Refusals = {}
+    for envelope in bundle:
+        refusals |= _send(consumer, [envelope], producer)
+    return refusals

@@ -1,0 +1,120 @@
+"""One round over the outbox: claim, send one copy per consumer, mark.
+
+Invariant: a row is marked published only after the broker confirmed it for every consumer. Killed at any line, the
+row is sent again when its lease ends, and the inbox absorbs the copy.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import timedelta
+
+import kombu
+import structlog
+from django.conf import settings
+from django.db import transaction
+
+from messaging.dead_letters import bury
+from messaging.errors import UnknownEvent
+from messaging.events import is_known
+from messaging.failures import describe
+from messaging.models import OutboxMessage
+from messaging.models.dead_letter import Reason
+from messaging.relay.bundles import BrokerTrouble, QueueTrouble, send_bundles
+from messaging.subscriptions import subscriptions_of
+
+log = structlog.get_logger(__name__)
+
+RELAY = "messaging.relay"  # stands in for the consumer of an event that nobody here knows
+REFUSED_AGAIN_AFTER = timedelta(seconds=30)  # a full queue or a release that is still being deployed needs a while
+
+
+class Delivery:
+    """What is to be sent of one row, and what came of it."""
+
+    def __init__(self, row: OutboxMessage) -> None:
+        self.row = row
+        self.wanted = [known.consumer for known in subscriptions_of(row.name)]
+        self.sent = set(row.sent_to)
+        self.refusals: dict[str, Exception] = {}
+        if not is_known(row.name):
+            self.refusals[RELAY] = UnknownEvent(row.name)
+
+    @property
+    def open_consumers(self) -> list[str]:
+        """Return the consumers that have no copy yet."""
+        return [consumer for consumer in self.wanted if consumer not in self.sent]
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether every consumer has its copy."""
+        return not self.refusals and not self.open_consumers
+
+
+def send_outbox(producer: kombu.Producer) -> int:
+    """Send what is due; return how many rows were claimed. Raises BrokerTrouble, with every unsent row given back."""
+    config = settings.MESSAGING
+    lease = timedelta(seconds=config["RELAY_LEASE_SECONDS"])
+    rows = OutboxMessage.objects.claim(limit=config["RELAY_BATCH_SIZE"], lease=lease)
+    deliveries = [Delivery(row) for row in rows]
+    try:
+        for consumer, group in _by_consumer(deliveries).items():
+            _send_group(consumer, group, producer)
+    except BrokerTrouble:
+        OutboxMessage.objects.release(delivery.row.pk for delivery in deliveries if not delivery.is_complete)
+        raise
+    finally:
+        _mark(deliveries)
+    for delivery in deliveries:
+        if delivery.refusals:
+            _postpone_or_bury(delivery)
+    return len(rows)
+
+
+def _by_consumer(deliveries: Iterable[Delivery]) -> dict[str, list[Delivery]]:
+    groups: dict[str, list[Delivery]] = defaultdict(list)
+    for delivery in deliveries:
+        for consumer in delivery.open_consumers:
+            groups[consumer].append(delivery)
+    return groups
+
+
+def _send_group(consumer: str, group: list[Delivery], producer: kombu.Producer) -> None:
+    refusals = send_bundles(consumer, [delivery.row.envelope() for delivery in group], producer=producer)
+    for delivery in group:
+        refusal = refusals.get(delivery.row.message_id)
+        if refusal is None:
+            delivery.sent.add(consumer)
+        else:
+            delivery.refusals[consumer] = refusal
+
+
+def _mark(deliveries: list[Delivery]) -> None:
+    complete = [delivery.row.pk for delivery in deliveries if delivery.is_complete]
+    if complete:
+        OutboxMessage.objects.mark_published(complete)
+        log.info("published", message_count=len(complete))
+
+
+def _postpone_or_bury(delivery: Delivery) -> None:
+    """Let the row wait; after RELAY_MAX_SEND_FAILURES bury the copies that were at fault themselves."""
+    row, sent = delivery.row, set(delivery.sent)
+    at_fault = any(not isinstance(error, QueueTrouble) for error in delivery.refusals.values())
+    spent = row.send_failure_count + 1 >= settings.MESSAGING["RELAY_MAX_SEND_FAILURES"]
+    with transaction.atomic():
+        for consumer, error in delivery.refusals.items():
+            if spent and not isinstance(error, QueueTrouble):
+                reason = Reason.UNKNOWN_EVENT if isinstance(error, UnknownEvent) else Reason.UNROUTABLE
+                bury(
+                    consumer=consumer,
+                    envelope=row.envelope(),
+                    reason=reason,
+                    error=describe(error),
+                    attempt_count=row.send_failure_count + 1,
+                )
+                sent.add(consumer)
+        if sent >= {*delivery.wanted, *delivery.refusals}:
+            OutboxMessage.objects.mark_published([row.pk])
+        else:
+            errors = "; ".join(f"{consumer}: {error}" for consumer, error in delivery.refusals.items())
+            row.postpone(sent_to=sorted(sent), delay=REFUSED_AGAIN_AFTER, error=errors, at_fault=at_fault)
+    log.warning("send_refused", message_id=str(row.message_id), consumers=sorted(delivery.refusals), buried=spent)

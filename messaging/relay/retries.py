@@ -1,0 +1,60 @@
+"""One round over the retries: those that are due leave by the same door as new messages."""
+
+from collections import defaultdict
+from datetime import timedelta
+
+import kombu
+import structlog
+from django.conf import settings
+from django.db import transaction
+
+from messaging.dead_letters import bury
+from messaging.failures import describe
+from messaging.models import Attempt
+from messaging.models.dead_letter import Reason
+from messaging.relay.bundles import BrokerTrouble, QueueTrouble, send_bundles
+
+log = structlog.get_logger(__name__)
+
+
+def send_retries(producer: kombu.Producer) -> int:
+    """Send the retries that are due; return how many were claimed. Raises BrokerTrouble, with all unsent given back."""
+    config = settings.MESSAGING
+    lease = timedelta(seconds=config["RELAY_LEASE_SECONDS"])
+    due = Attempt.objects.claim_due(limit=config["RELAY_BATCH_SIZE"], lease=lease)
+    groups: dict[str, list[Attempt]] = defaultdict(list)
+    for attempt in due:
+        groups[attempt.consumer].append(attempt)
+    unsent = {attempt.pk for attempt in due}
+    try:
+        for consumer, group in groups.items():
+            _send_group(consumer, group, producer)
+            unsent -= {attempt.pk for attempt in group}
+    except BrokerTrouble:
+        Attempt.objects.release(unsent)
+        raise
+    return len(due)
+
+
+def _send_group(consumer: str, group: list[Attempt], producer: kombu.Producer) -> None:
+    refusals = send_bundles(consumer, [attempt.open_envelope() for attempt in group], producer=producer)
+    sent = [attempt.pk for attempt in group if attempt.message_id not in refusals]
+    Attempt.objects.mark_sent(sent)
+    log.info("retries_sent", consumer=consumer, message_count=len(sent))
+    for attempt in group:
+        error = refusals.get(attempt.message_id)
+        # A queue in trouble is asked again when the lease ends; a consumer or a queue that is gone will not come back.
+        if error is not None and not isinstance(error, QueueTrouble):
+            _bury(attempt, error)
+
+
+def _bury(attempt: Attempt, error: Exception) -> None:
+    with transaction.atomic():
+        bury(
+            consumer=attempt.consumer,
+            envelope=attempt.open_envelope(),
+            reason=Reason.UNROUTABLE,
+            error=describe(error),
+            attempt_count=attempt.attempt,
+        )
+        Attempt.objects.mark_sent([attempt.pk])

@@ -1,0 +1,22 @@
+from uuid import UUID
+
+from messaging.events import Event
+
+
+class Sampled(Event, name="sample.sampled", version=1, key="sample_id"):
+    """Says how its consumers are to behave: see tests/sample/tasks.py."""
+
+    sample_id: UUID
+    behaviour: str = "ok"
+    seconds: float = 0
+
+
+class Chained(Event, name="sample.chained", version=1, key="sample_id"):
+    sample_id: UUID
+
+
+class Listed(Event, name="sample.listed", version=1, key="sample_id"):
+    """Goes to a consumer that takes lists."""
+
+    sample_id: UUID
+    behaviour: str = "ok"

@@ -1,0 +1,71 @@
+import os
+import signal
+import time
+
+from django.db import connection
+
+from messaging.consumer import consumer
+from messaging.errors import PermanentError, TransientError
+from messaging.models import Attempt
+from messaging.publish import publish
+from tests.sample.events import Chained, Listed, Sampled
+from tests.sample.models import Effect
+
+
+class UnpicklableError(Exception):
+    def __init__(self) -> None:
+        super().__init__("holds a socket, a lock and a lambda")
+        self.handler = lambda: None
+
+
+def behave(behaviour: str, seconds: float = 0) -> None:
+    """Do what the event asks for, after the effect was written."""
+    match behaviour:
+        case "ok":
+            time.sleep(seconds)
+        case "transient":
+            raise TransientError("the outside is away")
+        case "transient_once":
+            if not Attempt.objects.exists():
+                raise TransientError("the outside is away, this once")
+        case "permanent":
+            raise PermanentError("this will never do")
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "memory":
+            raise MemoryError
+        case "unpicklable":
+            raise UnpicklableError
+        case "exit":
+            raise SystemExit(3)
+        case "nul":
+            raise ValueError("a NUL \x00 and a lone surrogate \ud800")
+        case "broken_query":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1/0")
+        case "drop_connection":
+            if not Attempt.objects.exists():
+                with connection.cursor() as cursor:
+                    cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+@consumer(Sampled, soft_time_limit=6, time_limit=8, retry_backoff=0.5, retry_jitter=False, max_retries=2)
+def take_one(event: Sampled) -> None:
+    """Write an effect, publish a follow-up, then behave as told."""
+    Effect.objects.create(sample_id=event.sample_id, consumer="take_one")
+    publish(Chained(sample_id=event.sample_id))
+    behave(event.behaviour, event.seconds)
+
+
+@consumer(Chained)
+def follow(event: Chained) -> None:
+    """Write an effect of the follow-up."""
+    Effect.objects.create(sample_id=event.sample_id, consumer="follow")
+
+
+@consumer(Listed, bundle=True, max_retries=0)
+def take_list(events: list[Listed]) -> None:
+    """Write all effects in one statement, then behave as told."""
+    Effect.objects.bulk_create([Effect(sample_id=event.sample_id, consumer="take_list") for event in events])
+    for event in events:
+        behave(event.behaviour)

@@ -1,0 +1,14 @@
+"""The project's settings, and one app more: the sample consumers that tests make misbehave."""
+
+from config.queues import PLATFORM
+from config.queues import QUEUES as PROJECT_QUEUES
+from config.settings import *  # noqa: F403
+from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS as _OPTIONS
+from config.settings import INSTALLED_APPS as _APPS
+from config.settings import MESSAGING as _MESSAGING
+from messaging.queues import Queue, celery_queues
+
+INSTALLED_APPS = [*_APPS, "tests.sample"]
+QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))
+MESSAGING = {**_MESSAGING, "QUEUES": QUEUES}
+CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=_OPTIONS.get("delivery_limit", 3))
