@@ -3,9 +3,17 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from config.api import api
+
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("api/", api.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path("", include("orders.urls")),
     path("", include("messaging.urls")),
 ]
+
+handler400 = "config.error_pages.bad_request"
+handler403 = "config.error_pages.permission_denied"
+handler404 = "config.error_pages.page_not_found"
+handler500 = "config.error_pages.server_error"

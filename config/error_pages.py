@@ -1,0 +1,44 @@
+"""What a visitor sees when something is refused or breaks: a page with a way on, or JSON below /api/."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+_API_PREFIX = "/api/"
+
+
+def content_too_large(request: HttpRequest) -> HttpResponse:
+    """Answer 413."""
+    return _answer(request, 413, "The body is too large.")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 400 (``handler400``)."""
+    return _answer(request, 400, "The request cannot be read.")
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 403 (``handler403``)."""
+    return _answer(request, 403, "This is not for you.")
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 404 (``handler404``)."""
+    return _answer(request, 404, "There is nothing at this address.")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer 500 (``handler500``). Whatever broke may break here too, so it needs neither request nor database."""
+    if request.path.startswith(_API_PREFIX):
+        return JsonResponse({"detail": "Something broke on our side.", "errors": []}, status=500)
+    return render(None, "500.html", status=500)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer 403 to a form without a valid token (``CSRF_FAILURE_VIEW``)."""
+    return render(request, "403_csrf.html", status=403)
+
+
+def _answer(request: HttpRequest, status: int, detail: str) -> HttpResponse:
+    if request.path.startswith(_API_PREFIX):
+        return JsonResponse({"detail": detail, "errors": []}, status=status)
+    return render(request, f"{status}.html", status=status)

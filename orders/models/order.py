@@ -1,0 +1,147 @@
+"""Orders: accepted at once, settled later by what the stock says or by the customer's cancelling.
+
+Invariant: an order leaves ``accepted`` at most once. Every verb below is one UPDATE whose WHERE clause demands the
+state that it leaves, so of two that race exactly one changes the row and the other is told so.
+"""
+
+from decimal import Decimal
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from uuid_utils.compat import uuid7
+
+from orders import requests
+from orders.models.product import Product
+from orders.money import Money
+
+
+class OrderStatus(models.TextChoices):
+    """Where an order stands. All but the first are final."""
+
+    ACCEPTED = "accepted", _("accepted")
+    CONFIRMED = "confirmed", _("confirmed")
+    REJECTED = "rejected", _("rejected")
+    CANCELLED = "cancelled", _("cancelled")
+
+
+class OrderQuerySet(models.QuerySet["Order"]):
+    """Changes of state. Each returns whether it changed the order."""
+
+    def confirm(self, order_id: UUID) -> bool:
+        """Settle an accepted order: its stock is reserved."""
+        return self._settle(order_id, OrderStatus.CONFIRMED)
+
+    def reject(self, order_id: UUID) -> bool:
+        """Settle an accepted order: there is not enough stock."""
+        return self._settle(order_id, OrderStatus.REJECTED)
+
+    def cancel(self, order_id: UUID) -> bool:
+        """Settle an accepted order: the customer does not want it any more."""
+        return self._settle(order_id, OrderStatus.CANCELLED)
+
+    def flag(self, order_id: UUID) -> bool:
+        """Mark that a person must look at the order. Its status stays what it is, also when it is final."""
+        return self.filter(pk=order_id, needs_attention=False).update(needs_attention=True) == 1
+
+    def _settle(self, order_id: UUID, status: OrderStatus) -> bool:
+        unsettled = self.filter(pk=order_id, status=OrderStatus.ACCEPTED)
+        return unsettled.update(status=status, settled_at=Now()) == 1
+
+
+class Order(models.Model):
+    """One order of one customer. Ids grow with time (UUIDv7), so the newest come last by primary key."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    customer_name = models.CharField(_("customer's name"), max_length=requests.MAX_NAME_LENGTH)
+    customer_email = models.EmailField(_("customer's e-mail"), max_length=requests.MAX_EMAIL_LENGTH)
+    language = models.CharField(_("language"), max_length=2, choices=[("en", _("English")), ("ja", _("Japanese"))])
+    note = models.CharField(_("note"), max_length=requests.MAX_NOTE_LENGTH, blank=True)
+    currency = models.CharField(_("currency"), max_length=3)
+    total = models.DecimalField(_("total"), max_digits=14, decimal_places=2)
+    status = models.CharField(_("status"), max_length=9, choices=OrderStatus, default=OrderStatus.ACCEPTED)
+    needs_attention = models.BooleanField(
+        _("needs attention"), default=False, help_text=_("A message of this order ended in the dead letters.")
+    )
+    placed_at = models.DateTimeField(_("placed at"), default=timezone.now)
+    settled_at = models.DateTimeField(_("settled at"), null=True, blank=True)
+    idempotency_key = models.CharField(  # noqa: DJ001  (NULL: no key. Several '' would not be unique.)
+        _("idempotency key"), max_length=requests.MAX_IDEMPOTENCY_KEY_LENGTH, null=True, blank=True
+    )
+    request_fingerprint = models.CharField(_("request fingerprint"), max_length=64)
+
+    objects = OrderQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("order")
+        verbose_name_plural = _("orders")
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=OrderStatus.values), name="order_status_known"),
+            models.CheckConstraint(condition=Q(language__in=["en", "ja"]), name="order_language_known"),
+            models.CheckConstraint(condition=Q(total__gte=0), name="order_total_not_negative"),
+            models.CheckConstraint(
+                condition=Q(status=OrderStatus.ACCEPTED, settled_at__isnull=True)
+                | (~Q(status=OrderStatus.ACCEPTED) & Q(settled_at__isnull=False)),
+                name="order_settled_at_says_what_status_says",
+            ),
+            models.UniqueConstraint(fields=["idempotency_key"], name="order_once_per_idempotency_key"),
+        ]
+        indexes = [
+            models.Index(fields=["id"], condition=Q(needs_attention=True), name="order_needing_attention"),
+        ]
+
+    def __str__(self) -> str:
+        return self.reference
+
+    def get_absolute_url(self) -> str:
+        """Return the order's page."""
+        return reverse("orders:order", args=[self.pk])
+
+    @property
+    def reference(self) -> str:
+        """Return what people call the order by: the last block of its id, in capitals."""
+        return str(self.pk).rpartition("-")[2].upper()
+
+    @property
+    def is_final(self) -> bool:
+        """Tell whether the status can change no more."""
+        return self.status != OrderStatus.ACCEPTED
+
+    @property
+    def total_price(self) -> Money:
+        """Return what the customer pays."""
+        return Money(self.total, self.currency)
+
+
+class OrderLine(models.Model):
+    """One product of an order, at the price that it had then."""
+
+    order = models.ForeignKey(
+        Order, on_delete=models.CASCADE, related_name="lines", verbose_name=_("order"), db_index=False
+    )
+    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+", verbose_name=_("product"))
+    quantity = models.IntegerField(_("quantity"))
+    unit_price = models.DecimalField(_("unit price"), max_digits=12, decimal_places=2)
+
+    class Meta:
+        verbose_name = _("order line")
+        verbose_name_plural = _("order lines")
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(quantity__gt=0), name="order_line_quantity_positive"),
+            models.CheckConstraint(condition=Q(unit_price__gte=0), name="order_line_unit_price_not_negative"),
+            models.UniqueConstraint(fields=["order", "product"], name="order_line_once_per_product"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.quantity} × {self.product_id}"
+
+    @property
+    def amount(self) -> Decimal:
+        """Return what this line adds to the total."""
+        return self.unit_price * self.quantity

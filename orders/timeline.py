@@ -1,0 +1,132 @@
+"""The order's way as a person reads it: what happened, who had to act on it, and how far each has come.
+
+Everything here is read from ``messaging.progress``; nothing is remembered beside it, so the picture cannot lie.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from messaging.progress import ConsumerProgress, progress_of
+from orders.models import Order
+
+# Steps that an order takes when nothing is added: three consumers of the order, two of the stock's answer. The progress
+# bar counts on them, so that it does not fall back when the second event comes.
+EXPECTED_STEPS = 5
+
+_STEPS: dict[str, Promise] = {
+    "inventory.reserve_stock": _("Reserve the stock"),
+    "inventory.release_stock": _("Release the stock"),
+    "notifications.send_order_received": _("Mail: order received"),
+    "notifications.send_order_confirmed": _("Mail: order confirmed"),
+    "notifications.send_order_rejected": _("Mail: order rejected"),
+    "notifications.send_order_cancelled": _("Mail: order cancelled"),
+    "orders.record_sale": _("Book the sale"),
+    "orders.record_cancellation": _("Book the cancellation"),
+    "orders.confirm_order": _("Confirm the order"),
+    "orders.reject_order": _("Reject the order"),
+}
+_EVENTS: dict[str, Promise] = {
+    "orders.order_placed": _("Order placed"),
+    "orders.order_cancelled": _("Order cancelled"),
+    "inventory.stock_reserved": _("Stock reserved"),
+    "inventory.stock_rejected": _("Not enough stock"),
+}
+_STATES: dict[str, Promise] = {
+    "waiting": _("waiting to be sent"),
+    "queued": _("in the queue"),
+    "retrying": _("will be tried again"),
+    "done": _("done"),
+    "dead": _("failed, a person must look"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One consumer's part, with its words for the reader."""
+
+    progress: ConsumerProgress
+
+    @property
+    def title(self) -> Promise | str:
+        """Return what the consumer does; of one that is new here, its name."""
+        return _STEPS.get(self.progress.consumer, self.progress.consumer)
+
+    @property
+    def state(self) -> Promise:
+        """Return the state in words."""
+        return _STATES[self.progress.state]
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing more will come of it by itself."""
+        return self.progress.state in ("done", "dead")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One event and the steps that it set off."""
+
+    event: str
+    steps: tuple[Step, ...]
+
+    @property
+    def title(self) -> Promise | str:
+        """Return what happened."""
+        return _EVENTS.get(self.event, self.event)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All stages of one order."""
+
+    order: Order
+    stages: tuple[Stage, ...]
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """Return the steps of all stages."""
+        return [step for stage in self.stages for step in stage.steps]
+
+    @property
+    def done_count(self) -> int:
+        """Return how many steps are done."""
+        return sum(step.progress.state == "done" for step in self.steps)
+
+    @property
+    def step_count(self) -> int:
+        """Return how many steps there are; until all is settled, how many to expect."""
+        return len(self.steps) if self.is_settled else max(len(self.steps), EXPECTED_STEPS)
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether a step waits for a person."""
+        return any(step.progress.state == "dead" for step in self.steps)
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether the picture will change no more by itself.
+
+        The follow-up of an event is stored by the commit that ends its step, so no moment between two looks settled.
+        """
+        return all(step.is_over for step in self.steps) and (self.order.is_final or self.has_failed)
+
+    @property
+    def digest(self) -> str:
+        """Return the same short text as long as nothing changed: a page that has seen it needs no new picture."""
+        seen = repr((self.order.status, self.order.needs_attention, self.stages))
+        return hashlib.sha256(seen.encode()).hexdigest()[:16]
+
+
+def timeline_of(order: Order) -> Timeline:
+    """Look the order's way up, in a constant number of queries."""
+    return Timeline(order, _stages(progress_of(str(order.pk))))
+
+
+def _stages(progress: Sequence[ConsumerProgress]) -> tuple[Stage, ...]:
+    events = dict.fromkeys(part.event for part in progress)  # in order of appearance
+    return tuple(Stage(event, tuple(Step(part) for part in progress if part.event == event)) for event in events)
