@@ -59,9 +59,11 @@ def release(order_ids: Collection[UUID]) -> None:
 
 def _claimed(demands: Sequence[Demand]) -> list[Demand]:
     """Insert the reservations and return the demands, in message order, that are ours to decide."""
-    first_of = {demand.order_id: demand for demand in reversed(demands)}
+    first_of: dict[UUID, Demand] = {}
+    for demand in demands:
+        first_of.setdefault(demand.order_id, demand)
     claimed = Reservation.objects.claim(first_of.keys(), state=Reservation.State.RESERVED)
-    return [demand for demand in demands if demand.order_id in claimed and demand is first_of[demand.order_id]]
+    return [demand for demand in first_of.values() if demand.order_id in claimed]
 
 
 def _hold(outcome: Allocation) -> None:
