@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, NoReturn
 
-from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
@@ -79,10 +78,10 @@ def refuse_unknown(request: HttpRequest, error: Http404) -> HttpResponse:
     return _refusal(request, 404, "There is nothing at this address.")
 
 
-@api.exception_handler(RequestDataTooBig)
-def refuse_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-    """Answer 413. Only a body of unannounced length comes this far; config.body_limit turns away the others."""
-    return _refusal(request, 413, "The body is too large.")
+@api.api_operation(["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:address}", include_in_schema=False)
+def unknown_address(request: HttpRequest, address: str) -> HttpResponse:
+    """Answer 404 in JSON to what no router knows; Django's own page would be HTML, and in debug list all routes."""
+    raise Http404
 
 
 def _why_unreadable(cause: BaseException) -> str:

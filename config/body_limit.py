@@ -1,6 +1,7 @@
-"""Turns away a request whose body is announced as too large, with 413 and before anything reads it.
+"""Turns away a request whose body is announced as too large (413) or with no length at all (411), before it is read.
 
-Django itself answers 400, and in debug with a page of internals, after the CSRF check has tripped over the body.
+Django itself answers 400 to the first, and in debug with a page of internals; of the second it sees an empty body,
+which would be refused as if a field were missing.
 """
 
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from config.error_pages import content_too_large
+from config.error_pages import content_too_large, length_required
 
 # Bytes read and thrown away before the answer. A server that closes on unread data resets the connection, and the
 # client sees that instead of our answer; who sends even more than this has earned the reset.
@@ -18,13 +19,15 @@ _CHUNK = 64 * 1024
 
 
 class BodyLimitMiddleware:
-    """Compares Content-Length with ``DATA_UPLOAD_MAX_MEMORY_SIZE``; one of unannounced length is Django's to count."""
+    """Compares Content-Length with ``DATA_UPLOAD_MAX_MEMORY_SIZE``."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Pass the request on, or answer 413."""
+        """Pass the request on, or answer 411 or 413."""
+        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+            return length_required(request)
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         if limit is None or _announced_length(request) <= limit:
             return self.get_response(request)

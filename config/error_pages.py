@@ -6,6 +6,12 @@ from django.shortcuts import render
 _API_PREFIX = "/api/"
 
 
+def length_required(request: HttpRequest) -> HttpResponse:
+    """Answer 411. No browser gets here: forms are sent with their length."""
+    detail = "Expected a Content-Length header, got a body of unannounced length (chunked)."
+    return JsonResponse({"detail": detail, "errors": []}, status=411)
+
+
 def content_too_large(request: HttpRequest) -> HttpResponse:
     """Answer 413."""
     return _answer(request, 413, "The body is too large.")

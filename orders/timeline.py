@@ -62,6 +62,11 @@ class Step:
         return _STATES[self.progress.state]
 
     @property
+    def owner(self) -> str:
+        """Return the team in charge, without its address: customers write to the shop."""
+        return self.progress.owner.partition(" <")[0]
+
+    @property
     def is_over(self) -> bool:
         """Tell whether nothing more will come of it by itself."""
         return self.progress.state in ("done", "dead")

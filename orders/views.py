@@ -43,7 +43,9 @@ def place(request: HttpRequest) -> HttpResponse:
 @require_GET
 def order_page(request: HttpRequest, order_id: UUID) -> HttpResponse:
     """Show the order and its way so far."""
-    order = get_object_or_404(Order, pk=order_id)
+    order = Order.objects.filter(pk=order_id).first()
+    if order is None:
+        return render(request, "404.html", status=404)  # a mistyped address is no bug: no debug page for it
     lines = order.lines.select_related("product")
     language = get_language()
     context = {
