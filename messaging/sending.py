@@ -19,11 +19,12 @@ def send_bundle(
     Raises UnknownQueue, kombu's OperationalError when the broker is away, and what the broker answers otherwise.
     The broker is asked once: who calls knows better when to ask again.
     """
+    queue = queue_of(consumer)
     task: Task = current_app.tasks[consumer]
     task.apply_async(
         args=[list(sealed)],
         argsrepr=_shown(message_ids),
-        queue=queue_of(consumer).name,
+        queue=queue.name,
         producer=producer,
         retry=False,
         mandatory=True,

@@ -9,27 +9,39 @@ from celery import current_app
 from tests.processes import Process, manage_command, running, worker_command
 
 
-@pytest.fixture(autouse=True)
-def _empty_broker(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Start each test that uses processes with nothing in the broker."""
-    if {"worker", "relay"} & set(request.fixturenames):
-        with current_app.connection_for_write() as broker:
-            for queue in current_app.amqp.queues.values():
-                queue.bind(broker.default_channel).declare()
-                queue.bind(broker.default_channel).purge()
-    yield
-
-
-@pytest.fixture
-def worker(transactional_db: None, tmp_path: Path) -> Iterator[Process]:
-    """Run one worker for every queue of the project."""
+@pytest.fixture(scope="module")
+def _worker(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     queues = [name for name in current_app.amqp.queues if name != "dead_letters"]
-    with running(worker_command(*queues), log=tmp_path / "worker.log", ready=" ready.") as process:
+    log = tmp_path_factory.mktemp("worker") / "worker.log"
+    with running(worker_command(*queues), log=log, ready=" ready.") as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def _relay(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    log = tmp_path_factory.mktemp("relay") / "relay.log"
+    with running(manage_command("relay"), log=log, ready="relay_started") as process:
         yield process
 
 
 @pytest.fixture
-def relay(transactional_db: None, tmp_path: Path) -> Iterator[Process]:
-    """Run one relay."""
-    with running(manage_command("relay"), log=tmp_path / "relay.log", ready="relay_started") as process:
-        yield process
+def empty_broker() -> None:
+    """Start with nothing in the broker."""
+    with current_app.connection_for_write() as broker:
+        for queue in current_app.amqp.queues.values():
+            queue.bind(broker.default_channel).declare()
+            queue.bind(broker.default_channel).purge()
+
+
+@pytest.fixture
+def worker(transactional_db: None, empty_broker: None, _worker: Process) -> Process:
+    """Run one worker for every queue of the project; the tests of a module share it, so they must leave it alive."""
+    assert _worker.exit_code is None, _worker.output()
+    return _worker
+
+
+@pytest.fixture
+def relay(transactional_db: None, empty_broker: None, _relay: Process) -> Process:
+    """Run one relay; the tests of a module share it, so they must leave it alive."""
+    assert _relay.exit_code is None, _relay.output()
+    return _relay
