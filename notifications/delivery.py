@@ -100,7 +100,9 @@ def _hang_up(backend: BaseEmailBackend) -> None:
 
 def _say_goodbye(backend: BaseEmailBackend) -> None:
     """Close in the orderly way. The mail is accepted: whatever happens now must not send it a second time."""
+    connection = getattr(backend, "connection", None)
     try:
         backend.close()
     except Exception:  # even the soft time limit, see above
-        _hang_up(backend)
+        with contextlib.suppress(Exception):
+            connection.close()

@@ -1,9 +1,12 @@
 """Mail: by default each mail is a file below the state directory. EMAIL_URL says otherwise: see config/email_url.py."""
 
-from config.email_url import mail_settings
-from config.env import env
+from config.email_url import BadEmailUrl, mail_settings
+from config.env import end, env
 
-globals().update(mail_settings(env.EMAIL_URL, default_folder=env.BATON_STATE_DIR / "mail"))
+try:
+    globals().update(mail_settings(env.EMAIL_URL, default_folder=env.BATON_STATE_DIR / "mail"))
+except BadEmailUrl as error:
+    end(str(error))
 
 DEFAULT_FROM_EMAIL = "shop@example.com"
 # The right-hand side of every Message-ID. It must not change between two attempts at the same mail.
