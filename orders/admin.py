@@ -66,13 +66,13 @@ class OrderAdmin(ModelAdmin):
     @admin.action(description=_("Cancel the selected orders (accepted ones only)"), permissions=["cancel"])
     def cancel_orders(self, request: HttpRequest, queryset: OrderQuerySet) -> None:
         """Cancel each order that is not settled yet, and say how many were."""
-        settled_count = 0
-        for order_id in queryset.values_list("pk", flat=True):
+        cancelled_count = settled_count = 0
+        for order_id in list(queryset.values_list("pk", flat=True)):
             try:
                 services.cancel_order(order_id)
+                cancelled_count += 1
             except OrderAlreadySettled:
                 settled_count += 1
-        cancelled_count = queryset.count() - settled_count
         text = ngettext("%(count)d order is cancelled.", "%(count)d orders are cancelled.", cancelled_count)
         self.message_user(request, text % {"count": cancelled_count}, messages.SUCCESS)
         if settled_count:

@@ -55,9 +55,9 @@ class DailySales(models.Model):
 
     day = models.DateField(_("day"))
     currency = models.CharField(_("currency"), max_length=3)
-    order_count = models.BigIntegerField(_("orders"))
+    order_count = models.BigIntegerField(_("order count"))
     amount = models.DecimalField(_("amount"), max_digits=20, decimal_places=2)
-    cancelled_count = models.BigIntegerField(_("cancelled"))
+    cancelled_count = models.BigIntegerField(_("cancelled count"))
     cancelled_amount = models.DecimalField(_("cancelled amount"), max_digits=20, decimal_places=2)
 
     objects = DailySalesQuerySet.as_manager()
