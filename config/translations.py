@@ -114,7 +114,7 @@ def update(locale: str) -> None:
 
 
 def _read(locale: str) -> polib.POFile:
-    return polib.pofile(str(po_path(locale)), wrapwidth=0)  # type: ignore[no-untyped-call]  # polib has no types
+    return polib.pofile(str(po_path(locale)), wrapwidth=0)
 
 
 def _calls(code: str) -> Iterator[ast.AST]:
@@ -153,7 +153,7 @@ def _text_in(entry: polib.POEntry) -> Text:
 def _entry(text: Text) -> polib.POEntry:
     plural = {"msgid_plural": text.plural, "msgstr_plural": {0: ""}} if text.plural else {}
     context = text.context or None
-    return polib.POEntry(msgid=text.text, msgstr="", msgctxt=context, **plural)  # type: ignore[no-untyped-call]
+    return polib.POEntry(msgid=text.text, msgstr="", msgctxt=context, **plural)
 
 
 def _same_placeholders(entry: polib.POEntry) -> bool:
@@ -166,10 +166,10 @@ def _is_compiled(po: polib.POFile, locale: str) -> bool:
     mo_path = po_path(locale).with_suffix(".mo")
     if not mo_path.exists():
         return False
-    mo = polib.mofile(str(mo_path))  # type: ignore[no-untyped-call]
+    mo = polib.mofile(str(mo_path))
     return _translations(mo) == _translations(po)
 
 
 def _translations(catalogue: polib.POFile | polib.MOFile) -> dict[Text, list[str]]:
-    entries = catalogue.translated_entries()  # type: ignore[no-untyped-call]
+    entries = catalogue.translated_entries()
     return {_text_in(entry): [entry.msgstr, *entry.msgstr_plural.values()] for entry in entries}
