@@ -101,7 +101,7 @@ class Postgres(Service):
         return True
 
     def destroy(self) -> None:
-        """Delete the data, wherever it is. The server must be stopped."""
+        """Delete the data, also when it does not lie below the state directory."""
         with self._locked():
             shutil.rmtree(self._data.parent, ignore_errors=True)
 
@@ -132,7 +132,9 @@ class Postgres(Service):
             env={"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath},
             capture_output=True,
             text=True,
-            **({} if self._user is None else {"user": self._user.uid, "group": self._user.gid, "extra_groups": []}),
+            user=self._user.uid if self._user else None,
+            group=self._user.gid if self._user else None,
+            extra_groups=[] if self._user else None,
         )
         if result.returncode != 0:
             lines = result.stderr.strip().splitlines() or ["it said nothing"]
@@ -179,7 +181,7 @@ class Valkey(Service):
             return False
 
     def destroy(self) -> None:
-        """Delete the data. The server must be stopped."""
+        """Delete the data."""
         with self._locked():
             shutil.rmtree(self._data, ignore_errors=True)
 

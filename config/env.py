@@ -6,7 +6,6 @@ gunicorn can bury it in a traceback. No line ever repeats a value: many of them 
 `python -m config.env` prints `.env.example`, which a test compares with the file.
 """
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, Self
@@ -14,6 +13,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from config.email_url import mail_settings
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 EXIT_WRONG_ENVIRONMENT = 2
@@ -24,7 +25,6 @@ MIN_SECRET_VARIETY = 5
 
 DATABASE_SCHEMES = ("postgres", "postgresql")
 BROKER_SCHEMES = ("redis", "rediss", "sentinel", "amqp", "amqps")
-MAIL_SCHEMES = ("smtp", "smtps", "smtp+tls", "file", "console")
 
 
 def _split(value: Any) -> Any:
@@ -56,6 +56,11 @@ def _database_has_name(url: str) -> str:
     return url
 
 
+def _mail_url(url: str) -> str:
+    mail_settings(url, default_folder=PROJECT_DIR)
+    return url
+
+
 def _user_and_password(value: str) -> str:
     for pair in filter(None, value.split(",")):
         user, _, password = pair.partition(":")
@@ -75,7 +80,7 @@ DatabaseUrl = Annotated[
     str, _url_with(DATABASE_SCHEMES, "postgres://host:5432/baton"), AfterValidator(_database_has_name)
 ]
 BrokerUrl = Annotated[str, _url_with(BROKER_SCHEMES, "redis://host:6379/0")]
-MailUrl = Annotated[str, _url_with(MAIL_SCHEMES, "smtp://host:25")]
+MailUrl = Annotated[str, AfterValidator(_mail_url)]
 Credentials = Annotated[str, AfterValidator(_user_and_password)]
 
 
@@ -87,18 +92,18 @@ class Environment(BaseSettings):
     )
 
     DATABASE_URL: DatabaseUrl = Field(
-        "postgres://baton@127.0.0.1:5432/baton",
+        default="postgres://baton@127.0.0.1:5432/baton",
         repr=False,
         description="PostgreSQL, as postgres://user:password@host:5432/name. Unset, `make run` starts one of its own.",
     )
     CELERY_BROKER_URL: BrokerUrl = Field(
-        "redis://127.0.0.1:6379/0",
+        default="redis://127.0.0.1:6379/0",
         repr=False,
         description="Broker: redis:// rediss:// sentinel:// (nodes separated by ;) amqp:// amqps://. "
         "Unset, `make run` starts a Valkey of its own.",
     )
     EMAIL_URL: MailUrl = Field(
-        "",
+        default="",
         repr=False,
         description="Where mail goes: smtp://user:password@host:25, smtp+tls:// (STARTTLS), smtps://, console://. "
         "Unset: files in BATON_STATE_DIR/mail.",
@@ -108,48 +113,55 @@ class Environment(BaseSettings):
         description="true or false. Off unless set, so that a forgotten variable is a safe one. `make run` sets it.",
     )
     DJANGO_SECRET_KEY: str = Field(
-        "",
+        default="",
         repr=False,
         description="Signs sessions and messages: 50 characters or more. Required unless DJANGO_DEBUG is on; "
         "`make run` makes one and keeps it in BATON_STATE_DIR.",
     )
     DJANGO_SECRET_KEY_FALLBACKS: List = Field(
-        (),
+        default=(),
         repr=False,
-        description="Former secret keys, separated by commas: what they signed is accepted until they are removed here.",
+        description="Former secret keys, separated by commas: what they signed stays valid until removed here.",
     )
     DJANGO_ALLOWED_HOSTS: List = Field(
-        (), description="Host names the site answers to, separated by commas. Any name when DJANGO_DEBUG is on."
+        default=(), description="Host names the site answers to, separated by commas. Any name when DJANGO_DEBUG is on."
     )
     WEB_HOST: str = Field(
-        "127.0.0.1", description="Address the web server listens on. This machine only, until you decide otherwise."
+        default="127.0.0.1",
+        description="Address the web server listens on. This machine only, until you decide otherwise.",
     )
-    WEB_PORT: Port = Field(8000, description="TCP port of the web server.")
-    WEB_PROCESSES: int = Field(2, ge=1, description="Web processes (count): about one for each processor core.")
+    WEB_PORT: Port = Field(default=8000, description="TCP port of the web server.")
+    WEB_PROCESSES: int = Field(default=2, ge=1, description="Web processes (count): about one for each processor core.")
     WEB_THREADS: int = Field(
-        8, ge=1, description="Threads of each web process (count). Each may hold one database connection."
+        default=8, ge=1, description="Threads of each web process (count). Each may hold one database connection."
     )
-    FLOWER_HOST: str = Field("127.0.0.1", description="Address Flower listens on.")
-    FLOWER_PORT: Port = Field(5555, description="TCP port of Flower.")
+    FLOWER_HOST: str = Field(default="127.0.0.1", description="Address Flower listens on.")
+    FLOWER_PORT: Port = Field(default=5555, description="TCP port of Flower.")
     FLOWER_BASIC_AUTH: Credentials = Field(
-        "", repr=False, description="user:password for Flower. Required by Flower unless DJANGO_DEBUG is on."
+        default="", repr=False, description="user:password for Flower. Required by Flower unless DJANGO_DEBUG is on."
     )
     BATON_STATE_DIR: Annotated[Path, AfterValidator(_in_project)] = Field(
-        Path("var"),
+        default=Path("var"),
         validate_default=True,
         description="Directory of all that `make run` writes; relative to the project.",
     )
     BATON_ADMIN_PASSWORD: str = Field(
-        "", repr=False, description="Password of the user `admin` that `manage.py seed` creates. Unset: a random one."
+        default="",
+        repr=False,
+        description="Password of the user `admin` that `manage.py seed` creates. Unset: a random one.",
     )
     BATON_DRAIN_SECONDS: int = Field(
-        60, ge=1, description="Seconds that running tasks get to finish when `make run` stops; then they are sent back."
+        default=60,
+        ge=1,
+        description="Seconds that running tasks get to finish when `make run` stops; then they are sent back.",
     )
     POSTGRES_PORT: OptionalPort = Field(
-        None, description="TCP port of the PostgreSQL that `make run` starts. Unset: a free one, then always the same."
+        default=None,
+        description="TCP port of the PostgreSQL that `make run` starts. Unset: a free one, then always the same.",
     )
     VALKEY_PORT: OptionalPort = Field(
-        None, description="TCP port of the Valkey that `make run` starts. Unset: a free one, then always the same."
+        default=None,
+        description="TCP port of the Valkey that `make run` starts. Unset: a free one, then always the same.",
     )
 
     @model_validator(mode="after")
@@ -181,6 +193,7 @@ def end(message: str) -> NoReturn:
 def _line(details: Any) -> str:
     message = str(details["msg"]).removeprefix("Value error, ")
     variable = details["loc"][0] if details["loc"] else ""
+    message = message.removeprefix(str(variable)).strip().rstrip(".")  # some speak of themselves by name
     return f"{variable}: {message}." if variable else f"{message}."
 
 

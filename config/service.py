@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, ClassVar, Self
 
 from config.ports import PortTakenError, free_port, is_taken
+from config.server_user import open_directory
 from config.tether import signal_on_parent_death
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
@@ -56,6 +57,15 @@ class Service(ABC):
     def port(self) -> int:
         """Return the remembered port."""
         return int(self._port_file.read_text())
+
+    @property
+    def was_prepared(self) -> bool:
+        """Tell whether this directory has been used before, so that `url` is known."""
+        return self._port_file.exists()
+
+    @abstractmethod
+    def destroy(self) -> None:
+        """Delete the data, wherever it is. The server must be stopped."""
 
     @abstractmethod
     def initialise(self) -> None:
@@ -138,10 +148,10 @@ class Service(ABC):
 
     @contextmanager
     def _locked(self) -> Iterator[IO[str]]:
-        self.state_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
+        open_directory(self.state_dir)
         deadline = time.monotonic() + PREDECESSOR_TIMEOUT_SECONDS
         with (self.state_dir / f"{self.name}.lock").open("a+") as lock:
-            while not _try_lock(lock):
+            while not try_lock(lock):
                 if time.monotonic() > deadline:
                     raise ServiceError(self._already_running(lock))
                 time.sleep(POLL_SECONDS)
@@ -174,7 +184,8 @@ class Service(ABC):
             time.sleep(POLL_SECONDS)
 
 
-def _try_lock(lock: IO[str]) -> bool:
+def try_lock(lock: IO[str]) -> bool:
+    """Take the lock on an open file if nobody has it; it is held until the file is closed everywhere."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -23,9 +23,9 @@ def signal_on_parent_death(number: signal.Signals) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Become the program named by the arguments, tied to the parent."""
+    """Become the program of the arguments, tied to the parent. The signal is named as in `kill -TERM`."""
     number, *command = arguments
-    signal_on_parent_death(signal.Signals[number])
+    signal_on_parent_death(signal.Signals[f"SIG{number}"])
     os.execvp(command[0], command)
 
 

@@ -1,0 +1,78 @@
+# Everything a developer types. Needs GNU make, a POSIX shell and Python 3.11, 3.12 or 3.13 with venv; no root, no Docker.
+#
+# The virtual environment and the packages are set up by whichever target comes first, and again only when a lock file
+# changes. PYTHON names the interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run manage reset test demo bench lint
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -e 's/:[^#]*## /\t/' | awk -F '\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+
+run: $(VENV)/.run-ready ## Start everything, in the foreground, until Ctrl-C
+	@exec $(BIN)/python -m config.run
+
+manage: $(VENV)/.run-ready ## Run manage.py with the servers of `make run`: make manage ARGS="help"
+	@exec $(BIN)/python -m config.run manage $(ARGS)
+
+reset: $(VENV)/.run-ready ## Delete the data that `make run` keeps; stop it first
+	@exec $(BIN)/python -m config.run reset
+
+test: $(VENV)/.dev-ready ## Run the tests: make test ARGS="tests/orders -x"
+	@exec $(BIN)/python -m pytest $(ARGS)
+
+demo: $(VENV)/.run-ready ## Place orders, kill a worker midway, show that nothing got lost
+	@exec $(BIN)/python -m benchmarks.demo $(ARGS)
+
+bench: $(VENV)/.run-ready ## Measure against a plain Django view and a plain Celery task
+	@exec $(BIN)/python -m benchmarks $(ARGS)
+
+lint: $(VENV)/.dev-ready ## Check style, types, imports, migrations and the settings of a deployment
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
+	DJANGO_DEBUG=true $(BIN)/python -m mypy
+	$(BIN)/python -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
+	DJANGO_DEBUG=true $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+	DJANGO_SECRET_KEY="$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(50))')" \
+		DJANGO_ALLOWED_HOSTS=shop.example.com $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+# --- Set-up --------------------------------------------------------------------------------------------------------
+# Stamp files say what has been done. An environment that does not work (its Python is gone), or that was made by
+# another Python than the one asked for on the command line, is made anew. The checks run on any Python, however old.
+
+VERSION_OF = -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null
+ifneq ($(wildcard $(VENV)),)
+  VENV_VERSION := $(shell $(BIN)/python $(VERSION_OF))
+  ifeq ($(origin PYTHON),command line)
+    WANTED_VERSION := $(shell $(PYTHON) $(VERSION_OF))
+  else
+    WANTED_VERSION := $(VENV_VERSION)
+  endif
+  ifneq ($(or $(VENV_VERSION),none),$(WANTED_VERSION))
+    $(shell rm -f $(VENV)/.python-ready $(VENV)/.run-ready $(VENV)/.dev-ready)
+  endif
+endif
+
+$(VENV)/.python-ready:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Baton needs Python 3.11, 3.12 or 3.13, but \`$(PYTHON)\` is: $$($(PYTHON) -V 2>&1 | tail -n 1)." \
+			"Name another: make $(MAKECMDGOALS) PYTHON=python3.13" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "Baton needs Python's module venv, which \`$(PYTHON)\` lacks (Debian, Ubuntu: apt install python3-venv)." >&2; exit 2; }
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.run-ready: requirements.lock | $(VENV)/.python-ready
+	@echo "Installing the packages of requirements.lock. This happens once and takes about a minute."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/.dev-ready: requirements-dev.lock $(VENV)/.run-ready | $(VENV)/.python-ready
+	@echo "Installing the packages of requirements-dev.lock. This happens once and takes about half a minute."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@

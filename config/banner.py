@@ -1,0 +1,40 @@
+"""What `make run` says when everything is up: where to look, and what to try."""
+
+from collections.abc import Iterable
+
+from config.env import Environment
+from config.supervise import Running
+
+EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not listened on
+KILL_ME = "worker-inventory"  # the worker whose death is the most visible: no stock is reserved until it is back
+
+
+def web_address(env: Environment) -> str:
+    """Return the address of the site, for this machine."""
+    return _address(env.WEB_HOST, env.WEB_PORT)
+
+
+def banner(env: Environment, processes: Iterable[Running]) -> str:
+    """Return the lines, for people who see Baton for the first time."""
+    site = web_address(env)
+    rows = [
+        ("Shop", f"{site}/"),
+        ("Admin", f"{site}/admin/  (user admin; its password is printed when it is created, and then no more)"),
+        ("API", f"{site}/api/docs"),
+        ("Flower", f"{_address(env.FLOWER_HOST, env.FLOWER_PORT)}/"),
+        ("Mail", f"{env.BATON_STATE_DIR / 'mail'}  (a file each)" if not env.EMAIL_URL else "sent as EMAIL_URL says"),
+        ("Logs", f"{env.BATON_STATE_DIR / 'log'}"),
+        ("Commands", 'make manage ARGS="help"'),
+    ]
+    lines = ["", "Baton is running.", "", *(f"  {name:<10}{text}" for name, text in rows), "", *_dare(processes)]
+    return "\n".join([*lines, "Stop with Ctrl-C: running tasks finish first, the data is kept.", ""])
+
+
+def _dare(processes: Iterable[Running]) -> Iterable[str]:
+    for process in processes:
+        if process.name == KILL_ME:
+            yield f"Kill a worker now: place an order and type `kill -9 {process.pid}` ({KILL_ME}). Nothing gets lost."
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://{'127.0.0.1' if host in EVERYWHERE else host}:{port}"

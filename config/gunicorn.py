@@ -1,0 +1,26 @@
+"""Gunicorn: threads in a few processes, a drain that outlasts any page, a log without personal data."""
+
+import os
+
+from config.env import end, env
+from config.ports import PortTakenError, is_taken
+
+bind = f"{env.WEB_HOST}:{env.WEB_PORT}"
+worker_class = "gthread"
+workers = env.WEB_PROCESSES
+threads = env.WEB_THREADS
+timeout = 30  # seconds without a sign of life from a process, after which it is killed and replaced
+graceful_timeout = 30  # seconds that requests get to finish after SIGTERM
+keepalive = 5  # seconds an idle connection stays open: a page that polls does not reconnect for every poll
+max_requests = 10_000  # requests (count) after which a process is replaced, so that a leak cannot grow for ever
+max_requests_jitter = 1_000  # so that the processes are not replaced at the same time
+control_socket_disable = True  # it would be a file in the home directory, shared by all checkouts
+accesslog = "-"
+# Method, path, status, time. No query string, client address, referrer or user agent: those are personal data.
+access_log_format = "%(m)s %(U)s %(s)s %(M)s ms"
+
+
+def on_starting(server: object) -> None:
+    """Refuse a taken port at once and by name; gunicorn would try five times and name no variable."""
+    if "GUNICORN_FD" not in os.environ and is_taken(env.WEB_PORT, env.WEB_HOST):
+        end(str(PortTakenError(variable="WEB_PORT", port=env.WEB_PORT)))

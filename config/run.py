@@ -1,0 +1,79 @@
+"""`make run`: everything, in the foreground, from nothing, until Ctrl-C.
+
+python -m config.run                    what `make run` calls
+python -m config.run manage WORD …      manage.py with the environment of the run (`make manage ARGS="WORD …"`)
+python -m config.run reset              delete the data of the embedded servers (`make reset`)
+"""
+
+import os
+import signal
+import sys
+from types import FrameType
+
+from config.local_environment import complete_environment
+from config.service import PROJECT_DIR
+from config.tether import signal_on_parent_death
+
+PRIVATE = 0o077  # umask: mails, logs and secrets are for the user who runs this
+
+
+def main(command: str = "run", *arguments: str) -> int:
+    """Do what the command says and return the exit code."""
+    os.umask(PRIVATE)
+    complete_environment()
+    # These read the environment, which is complete only now.
+    from config.env import end  # noqa: PLC0415
+    from config.stack import STACK_ERRORS  # noqa: PLC0415
+
+    try:
+        return {"run": run, "manage": manage, "reset": reset}[command](*arguments)
+    except STACK_ERRORS as error:
+        end(str(error))
+    except PermissionError as error:
+        end(
+            f"BATON_STATE_DIR: {error.filename} belongs to another user. Run as that user, or choose another directory."
+        )
+
+
+def run() -> int:
+    """Run Baton until a signal comes."""
+    from config.env import env  # noqa: PLC0415
+    from config.stack import Stack  # noqa: PLC0415
+
+    stack = Stack(env)
+
+    def on_signal(number: int, _: FrameType | None) -> None:
+        stack.ask_to_stop(hurry=number == signal.SIGINT)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, on_signal)
+    if "MAKELEVEL" in os.environ:
+        signal_on_parent_death(signal.SIGTERM)  # a killed make would leave us running with nobody to press Ctrl-C
+    with stack:
+        if stack.set_up():
+            stack.watch()
+    return stack.exit_code
+
+
+def manage(*arguments: str) -> int:
+    """Become manage.py, with the servers of the run. It must be running."""
+    from config.env import env  # noqa: PLC0415
+    from config.servers import embedded_services, service_urls  # noqa: PLC0415
+
+    services = [service for service in embedded_services(env) if service.was_prepared]
+    os.chdir(PROJECT_DIR)
+    os.execve(sys.executable, [sys.executable, "manage.py", *arguments], {**os.environ, **service_urls(services)})
+
+
+def reset() -> int:
+    """Delete the data of the embedded servers. They must be stopped."""
+    from config.env import env  # noqa: PLC0415
+    from config.servers import embedded_services  # noqa: PLC0415
+
+    for service in embedded_services(env):
+        service.destroy()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
