@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, NoReturn
 
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Router
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 
@@ -48,7 +48,15 @@ api = NinjaAPI(
     urls_namespace="api",
     parser=JSONParser(),
 )
+nowhere = Router()
 api.add_router("/orders", orders_router)
+api.add_router("", nowhere)  # last: it takes every address that is left
+
+
+@nowhere.api_operation(["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:address}", include_in_schema=False)
+def unknown_address(request: HttpRequest, address: str) -> HttpResponse:
+    """Answer 404 in JSON; Django's own page would be HTML, and in debug a list of all routes."""
+    raise Http404
 
 
 @api.exception_handler(ValidationError)
@@ -76,12 +84,6 @@ def refuse(request: HttpRequest, error: HttpError) -> HttpResponse:
 def refuse_unknown(request: HttpRequest, error: Http404) -> HttpResponse:
     """Answer 404."""
     return _refusal(request, 404, "There is nothing at this address.")
-
-
-@api.api_operation(["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:address}", include_in_schema=False)
-def unknown_address(request: HttpRequest, address: str) -> HttpResponse:
-    """Answer 404 in JSON to what no router knows; Django's own page would be HTML, and in debug list all routes."""
-    raise Http404
 
 
 def _why_unreadable(cause: BaseException) -> str:
