@@ -69,10 +69,10 @@ $(VENV)/.python-ready:
 
 $(VENV)/.run-ready: requirements.lock | $(VENV)/.python-ready
 	@echo "Installing the packages of requirements.lock. This happens once and takes about a minute."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
 $(VENV)/.dev-ready: requirements-dev.lock $(VENV)/.run-ready | $(VENV)/.python-ready
 	@echo "Installing the packages of requirements-dev.lock. This happens once and takes about half a minute."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@

@@ -9,8 +9,15 @@ def main() -> None:
     """Run the command named on the command line."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line  # noqa: PLC0415 - settings come first
+    from django.db import OperationalError  # noqa: PLC0415
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except OperationalError as error:
+        from config.reachability import end_if_unreachable  # noqa: PLC0415 - it reads the environment
+
+        end_if_unreachable(error)
+        raise
 
 
 if __name__ == "__main__":

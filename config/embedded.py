@@ -53,9 +53,9 @@ class Postgres(Service):
 
     def initialise(self) -> None:
         """Run initdb into a scratch directory and rename it, so that an interrupted run leaves no half-made cluster."""
-        if (self._data / "PG_VERSION").exists():
+        if (self.data / "PG_VERSION").exists():
             return
-        scratch = self._data.with_name("unfinished")
+        scratch = self.data.with_name("unfinished")
         shutil.rmtree(scratch, ignore_errors=True)
         self._make_home()
         options = ["--username", DATABASE, "--encoding", "UTF8", "--locale-provider", "builtin", "--auth", "trust"]
@@ -64,14 +64,14 @@ class Postgres(Service):
         statements = f"ALTER USER {DATABASE} PASSWORD '{self._password()}'\nCREATE DATABASE {DATABASE}\n"
         self._as_server_user("postgres", "--single", "-D", scratch, "postgres", stdin=statements)
         (scratch / "pg_hba.conf").write_text(f"host all all {LOOPBACK}/32 scram-sha-256\n")
-        scratch.rename(self._data)
+        scratch.rename(self.data)
 
     def become_server(self) -> None:
         """Drop root's rights and execute the server."""
         # We hold the lock: no process of an earlier server lives. Its pid file may name a stranger by now.
-        (self._data / "postmaster.pid").unlink(missing_ok=True)
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
         command = self._server_command()
-        os.chdir(self._data)
+        os.chdir(self.data)
         if self._user is not None:
             os.setgroups([])
             os.setgid(self._user.gid)
@@ -90,7 +90,7 @@ class Postgres(Service):
             "fsync": "on" if self._durable else "off",
         }
         options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
-        return [str(program_home(self._user) / "bin" / "postgres"), "-D", str(self._data), *options]
+        return [str(program_home(self._user) / "bin" / "postgres"), "-D", str(self.data), *options]
 
     def is_ready(self) -> bool:
         """Tell whether a client can log in."""
@@ -103,14 +103,15 @@ class Postgres(Service):
     def destroy(self) -> None:
         """Delete the data, also when it does not lie below the state directory."""
         with self._locked():
-            shutil.rmtree(self._data.parent, ignore_errors=True)
+            shutil.rmtree(self.data.parent, ignore_errors=True)
 
     @property
-    def _data(self) -> Path:
+    def data(self) -> Path:
+        """Return the data directory, which is elsewhere when the server's user could not reach it here."""
         return data_home(self.state_dir, self._user) / "data"
 
     def _make_home(self) -> None:
-        home = self._data.parent
+        home = self.data.parent
         open_directory(home.parent)
         home.mkdir(exist_ok=True, mode=0o700)
         if self._user is not None:
@@ -128,7 +129,7 @@ class Postgres(Service):
             [program_home(self._user) / "bin" / program, *arguments],
             input=stdin,
             check=False,
-            cwd=self._data.parent,
+            cwd=self.data.parent,
             env={"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath},
             capture_output=True,
             text=True,
@@ -155,7 +156,7 @@ class Valkey(Service):
 
     def initialise(self) -> None:
         """Create the data directory; the server fills it."""
-        self._data.mkdir(exist_ok=True, mode=0o700)
+        self.data.mkdir(exist_ok=True, mode=0o700)
 
     def become_server(self) -> None:
         """Execute the server."""
@@ -163,7 +164,7 @@ class Valkey(Service):
         settings = {
             "bind": LOOPBACK,
             "port": str(self.port),
-            "dir": str(self._data),
+            "dir": str(self.data),
             "appendonly": "yes",  # what was answered survives kill -9
             "appendfsync": "everysec",  # a power cut may cost a second; the reconciler sends that again
             "save": "",  # no snapshots beside the log
@@ -183,10 +184,11 @@ class Valkey(Service):
     def destroy(self) -> None:
         """Delete the data."""
         with self._locked():
-            shutil.rmtree(self._data, ignore_errors=True)
+            shutil.rmtree(self.data, ignore_errors=True)
 
     @property
-    def _data(self) -> Path:
+    def data(self) -> Path:
+        """Return the directory of the command log."""
         return self.state_dir / "valkey"
 
 

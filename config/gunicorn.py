@@ -1,4 +1,4 @@
-"""Gunicorn: threads in a few processes, a drain that outlasts any page, a log without personal data."""
+"""Gunicorn: threads in a few processes, a drain that outlasts any page, logs without personal data."""
 
 import os
 
@@ -15,8 +15,9 @@ keepalive = 5  # seconds an idle connection stays open: a page that polls does n
 max_requests = 10_000  # requests (count) after which a process is replaced, so that a leak cannot grow for ever
 max_requests_jitter = 1_000  # so that the processes are not replaced at the same time
 control_socket_disable = True  # it would be a file in the home directory, shared by all checkouts
-accesslog = "-"
-# Method, path, status, time. No query string, client address, referrer or user agent: those are personal data.
+loglevel = "warning"  # that it starts and stops is told by whoever starts and stops it
+accesslog = None  # config/request_log.py writes a line per request, with its status and duration
+# For `--access-logfile -`: no query string, client address, referrer or user agent, for those are personal data.
 access_log_format = "%(m)s %(U)s %(s)s %(M)s ms"
 
 

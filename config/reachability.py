@@ -7,6 +7,8 @@ import kombu
 import psycopg
 from kombu.exceptions import OperationalError
 
+from config.env import end, env
+
 TIMEOUT_SECONDS = 5
 SENTINEL_PORT = 26379
 
@@ -35,6 +37,13 @@ def check_broker(url: str) -> None:
                 connection.default_channel  # noqa: B018 - Redis is not spoken to before there is a channel
     except (OSError, OperationalError) as error:
         raise UnreachableError(unreachable("CELERY_BROKER_URL", url, error)) from None
+
+
+def end_if_unreachable(error: BaseException) -> None:
+    """End the process with one line if a query of Django's failed because there was no connection to begin with."""
+    cause = error.__cause__
+    if isinstance(cause, psycopg.OperationalError) and cause.sqlstate is None:
+        end(unreachable("DATABASE_URL", env.DATABASE_URL, cause))
 
 
 def unreachable(variable: str, url: str, error: BaseException) -> str:

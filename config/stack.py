@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Self
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
@@ -31,7 +32,8 @@ SET_UP = (("migrate", "--no-input", "--verbosity", "0"), ("seed",))
 ROUND_SECONDS = 0.1
 REVIVE_SECONDS = 1.0  # between looks at what supervisord has given up
 SERVICE_SECONDS = 60  # for a service to answer: PostgreSQL may have to replay its log after a crash
-WEB_SECONDS = 60  # for the first page: all processes start at once and share the processor
+PROGRAMS_SECONDS = 60  # for the first page: all processes start at once and share the processor
+ANSWER_SECONDS = 2
 HURRY_AFTER_SECONDS = 1.0  # make passes on a signal that we got ourselves; a second Ctrl-C comes later than that
 
 
@@ -88,8 +90,7 @@ class Stack:
         if not self._services_answer() or not all(self._run_command(command) for command in self._set_up):
             return False
         self._supervisor.start_programs()
-        if any(program.name == "web" for program in self._programs):
-            self._show_until(lambda: _answers(f"{web_address(self._env)}/healthz"), seconds=WEB_SECONDS)
+        self._show_until(self._is_up, seconds=PROGRAMS_SECONDS)
         if not self._must_stop():
             self._console.say(banner(self._env, self._supervisor.processes()))
         return True
@@ -108,7 +109,10 @@ class Stack:
 
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
-        return {**os.environ, **service_urls(self._services), "PATH": path, "PYTHONUNBUFFERED": "1"}
+        variables = {**os.environ, **service_urls(self._services), "PATH": path, "PYTHONUNBUFFERED": "1"}
+        if os.geteuid() == 0:  # every worker would warn in six lines; on this machine root is who runs us
+            variables.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with superuser privileges")
+        return variables
 
     def _services_answer(self) -> bool:
         for service in self._services:
@@ -118,20 +122,23 @@ class Stack:
                 return False
         return True
 
+    def _is_up(self) -> bool:
+        states = {process.state for process in self._supervisor.processes()}
+        has_web = any(program.name == "web" for program in self._programs)
+        return states == {"RUNNING"} and (not has_web or _answers(f"{web_address(self._env)}/healthz"))
+
     def _run_command(self, command: tuple[str, ...]) -> bool:
-        process = subprocess.Popen(
-            tethered([sys.executable, "manage.py", *command]),
-            cwd=PROJECT_DIR,
-            env=self._environment(),
-            stdout=subprocess.PIPE,  # not a log file: one of the commands prints a password
-            stderr=subprocess.STDOUT,
-            text=True,
-            process_group=0,
-        )
-        if not self._show_until(lambda: process.poll() is not None):
-            process.terminate()
-        for line in process.communicate()[0].splitlines():
-            self._console.show(command[0], line)
+        line = tethered([sys.executable, "manage.py", *command])
+        with TemporaryFile("w+") as output:  # not a log file, which would stay: one of the commands prints a password
+            process = subprocess.Popen(
+                line, cwd=PROJECT_DIR, env=self._environment(), stdout=output, stderr=output, process_group=0
+            )
+            if not self._show_until(lambda: process.poll() is not None):
+                process.terminate()
+            process.wait()
+            output.seek(0)
+            for text in output.read().splitlines():
+                self._console.show(command[0], text)
         if process.returncode and not self._must_stop():
             self._fail(f"`manage.py {command[0]}` failed; what it wrote is above.", exit_code=process.returncode)
         return process.returncode == 0
@@ -177,7 +184,7 @@ def _only_run_in(state_dir: Path) -> Iterator[None]:
 
 def _answers(url: str) -> bool:
     try:
-        urlopen(url, timeout=1).close()  # noqa: S310 - our own address
+        urlopen(url, timeout=ANSWER_SECONDS).close()  # noqa: S310 - our own address
     except HTTPError:
         return True  # a redirect to https, when debug is off: somebody answers
     except (URLError, OSError):

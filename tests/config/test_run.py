@@ -26,8 +26,8 @@ def silent_port(tmp_path: Path) -> int:
 
 
 @pytest.mark.parametrize("variable", ["WEB_PORT", "FLOWER_PORT", "POSTGRES_PORT", "VALKEY_PORT"])
-def test_a_taken_port_is_refused_by_the_name_of_its_variable(variable: str, taken_port: int, tmp_path: Path) -> None:
-    result = run(RUN, BATON_STATE_DIR=tmp_path, **{**_free_ports(tmp_path), variable: taken_port})
+def test_a_taken_port_is_refused_by_the_name_of_its_variable(variable: str, taken_port: int, state_dir: Path) -> None:
+    result = run(RUN, BATON_STATE_DIR=state_dir, **{**_free_ports(state_dir), variable: taken_port})
 
     assert_one_line(result, variable=variable)
     assert str(taken_port) in result.stderr
