@@ -1,0 +1,65 @@
+"""Celery's consumer, with some holes closed: setting ``worker_consumer``.
+
+- Celery acknowledges a message that it cannot decode, which removes it; and a message whose envelope is not what it
+  expects ends the whole worker, again and again. Here both are rejected, and so reach the dead-letter queue.
+- Without ``-Q`` a worker would consume the dead letters, too, and run them. Here it never does.
+- While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
+
+Unknown tasks and disallowed content types Celery rejects by itself.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import structlog
+from celery.utils.log import get_logger
+from celery.worker.consumer.consumer import Consumer as CeleryConsumer
+from kombu import Queue
+from kombu.message import Message
+
+log = structlog.get_logger(__name__)
+
+
+class Consumer(CeleryConsumer):
+    """Loses nothing that it cannot read."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        queues = self.app.amqp.queues
+        self._dead_letter_queues = dead_letter_queues(queues.values())
+        queues.deselect([queue.name for queue in self._dead_letter_queues])
+
+    def on_ready(self) -> None:
+        """Declare the dead-letter queue once the connection stands."""
+        for queue in self._dead_letter_queues:
+            queue.bind(self.connection.default_channel).declare()
+        super().on_ready()
+
+    def on_decode_error(self, message: Message, exc: Exception) -> None:
+        """Send the message to the dead letters."""
+        log.error("undecodable", error_class=type(exc).__name__, content_type=str(message.content_type)[:100])
+        message.reject_log_error(get_logger(__name__), self.connection_errors)
+
+    def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Message], None]:
+        """Return what is called for each message."""
+        handle = super().create_task_handler(*args, **kwargs)
+
+        def on_task_received(message: Message) -> None:
+            try:
+                handle(message)
+            except Exception as error:
+                # kombu counts KeyError among Redis's connection errors; here it is a header that is not there.
+                if isinstance(error, self.connection_errors) and not isinstance(error, KeyError):
+                    raise
+                if message.acknowledged:
+                    raise
+                self.on_decode_error(message, error)
+
+        return on_task_received
+
+
+def dead_letter_queues(queues: Iterable[Queue]) -> list[Queue]:
+    """Return those of the queues that take the dead letters of the others."""
+    declared = list(queues)
+    exchanges = {(queue.queue_arguments or {}).get("x-dead-letter-exchange") for queue in declared} - {None}
+    return [queue for queue in declared if queue.exchange.name in exchanges]

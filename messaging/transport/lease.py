@@ -1,0 +1,53 @@
+"""Keep the leases of running messages, so that the visibility timeout can be short and yet no running task runs twice.
+
+A delivery that nobody renews for ``visibility_timeout`` seconds goes back to its queue. Workers renew theirs from their
+event loop every ``lease_renewal_seconds``, also while the pool drains at a warm shutdown; consumers without a loop
+(``drain_events``) renew between two messages. The pool is what matters: with ``prefork`` and ``threads`` the loop is
+free while tasks run. With ``solo`` the loop *is* the task; see consumer.py for what is done there.
+
+Hazard: whatever keeps the loop from turning for the visibility timeout (SIGSTOP, a swapping machine, a broker that does
+not answer) makes its messages run elsewhere as well. The inbox makes that one effect.
+"""
+
+from time import monotonic
+from typing import Any
+
+import structlog
+from kombu.transport import redis as kombu_redis
+from redis.exceptions import RedisError
+
+log = structlog.get_logger(__name__)
+
+
+class LeasePoller(kombu_redis.MultiChannelPoller):
+    """kombu's poller of all channels of a connection, which also keeps their leases."""
+
+    lease_renewal_seconds: float = 5.0
+    unacked_restore_interval: float = 5.0
+    _renewed_at = float("-inf")
+    _restored_at = float("-inf")
+
+    def renew_leases(self) -> None:
+        """Renew now. A connection that fails is no reason to stop: the next renewal opens a new one."""
+        self._renewed_at = monotonic()
+        for channel in list(self._channels):
+            if channel._qos is None:
+                continue
+            try:
+                channel.qos.renew()
+            except (*channel.connection_errors, RedisError) as error:
+                log.warning("leases_not_renewed", error_class=type(error).__name__)
+
+    def maybe_restore_messages(self) -> None:
+        """Give back what dead workers held."""
+        self._restored_at = monotonic()
+        super().maybe_restore_messages()
+
+    def get(self, callback: Any, timeout: float | None = None) -> Any:
+        """Wait for one event; consumers without an event loop come by here at least once a second."""
+        now = monotonic()
+        if now - self._renewed_at >= self.lease_renewal_seconds:
+            self.renew_leases()
+        if now - self._restored_at >= self.unacked_restore_interval:
+            self.maybe_restore_messages()
+        return super().get(callback, timeout=timeout)

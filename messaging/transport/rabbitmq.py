@@ -1,0 +1,165 @@
+"""kombu's RabbitMQ transport, taught to publish many messages and wait for their confirms together.
+
+py-amqp waits for the confirm of each message, a journey to the disk and back. With ``Producer.batch()``, which kombu
+has for Redis, this channel sends on and waits at the end. It also tells confirms apart by their number, so that one
+that comes late is not taken for the next message's, and raises UnroutableMessage after the confirm, not before it.
+Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in messaging/queues.py.
+"""
+
+from time import monotonic
+from typing import Any, Final
+
+from amqp.exceptions import MessageNacked, RecoverableConnectionError
+from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
+from kombu.transport import pyamqp
+
+from messaging.transport.routing import UnroutableMessage
+
+#: Seconds. A RabbitMQ that is short of memory or disk blocks who publishes, for as long as it is.
+CONFIRM_TIMEOUT: Final = 30.0
+
+
+class Channel(pyamqp.Channel):
+    """A channel that knows which of its messages are not confirmed yet."""
+
+    _confirm_selected: bool
+    _published_count: int
+    _unconfirmed: set[int]
+    _refusals: list[Exception]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._forget_publishes()
+        super().__init__(*args, **kwargs)
+
+    @property
+    def supports_batch_publish(self) -> bool:
+        """Tell whether there are confirms to wait for."""
+        return bool(self.connection and self.connection.confirm_publish)
+
+    def create_publish_batch(self, max_size: int) -> "ConfirmedBatch":
+        """Return a batch for ``Producer.batch()``."""
+        return ConfirmedBatch(self, max_size)
+
+    def basic_publish_confirm(self, *args: Any, **kwargs: Any) -> Any:
+        """Publish and wait for the confirm. Raises MessageNacked, UnroutableMessage, RecoverableConnectionError."""
+        timeout = kwargs.pop("confirm_timeout", None) or kwargs.get("timeout") or CONFIRM_TIMEOUT
+        result = self.publish_unconfirmed(*args, **kwargs)
+        self.await_confirms(timeout)
+        return result
+
+    def publish_unconfirmed(self, *args: Any, **kwargs: Any) -> Any:
+        """Publish without waiting. Every call must be followed by ``await_confirms``."""
+        if not self._confirm_selected:
+            self.confirm_select()
+            self._confirm_selected = True
+        result = self._basic_publish(*args, **kwargs)
+        self._published_count += 1
+        self._unconfirmed.add(self._published_count)
+        return result
+
+    @property
+    def unconfirmed_count(self) -> int:
+        """Return how many messages are not confirmed yet."""
+        return len(self._unconfirmed)
+
+    def await_confirms(self, timeout_seconds: float) -> None:
+        """Wait until all messages are confirmed; raise the first thing that went wrong with any of them."""
+        deadline = monotonic() + timeout_seconds
+        while self._unconfirmed:
+            remaining = deadline - monotonic()
+            if not self.connection or remaining <= 0:
+                raise RecoverableConnectionError(f"{len(self._unconfirmed)} messages not confirmed by the broker")
+            try:
+                self.connection.drain_events(timeout=remaining)
+            except TimeoutError:
+                continue
+        refusals, self._refusals = self._refusals, []
+        if refusals:
+            raise refusals[0]
+
+    def collect(self) -> None:
+        """Forget the connection, and what it owed us."""
+        self._forget_publishes()
+        super().collect()
+
+    def _do_revive(self) -> None:
+        self._forget_publishes()
+        super()._do_revive()
+
+    def _forget_publishes(self) -> None:
+        self._published_count = 0
+        self._unconfirmed = set()
+        self._refusals = []
+
+    def _on_basic_ack(self, delivery_tag: int, multiple: bool) -> None:
+        if multiple:
+            self._unconfirmed = {number for number in self._unconfirmed if number > delivery_tag}
+        else:
+            self._unconfirmed.discard(delivery_tag)
+        super()._on_basic_ack(delivery_tag, multiple)
+
+    def _on_basic_nack(self, delivery_tag: int, multiple: bool) -> None:
+        self._refusals.append(MessageNacked())
+        self._on_basic_ack(delivery_tag, multiple)
+
+    def _on_basic_return(self, _code: int, _text: str, exchange: str, routing_key: str, _message: Any) -> None:
+        self._refusals.append(UnroutableMessage(exchange, routing_key))
+
+
+class ConfirmedBatch:
+    """Messages on their way, confirmed together: what kombu's ``Producer.batch()`` asks of a channel."""
+
+    def __init__(self, channel: Channel, max_size: int) -> None:
+        self.channel = channel
+        self._max_size = max_size
+        self._failed = False
+
+    def publish(self, message: Any, **kwargs: Any) -> Any:
+        """Send one message, and wait for those before it when there are many."""
+        self._check_usable()
+        kwargs.pop("confirm_timeout", None)
+        try:
+            result = self.channel.publish_unconfirmed(message, **kwargs)
+        except Exception:
+            self._failed = True
+            raise
+        if self.channel.unconfirmed_count >= self._max_size:
+            self.flush()
+        return result
+
+    def flush(self) -> None:
+        """Wait for the confirms. Raises BatchPublishError when it is not known what arrived."""
+        self._check_usable()
+        try:
+            self.channel.await_confirms(CONFIRM_TIMEOUT)
+        except Exception as error:
+            self._failed = True
+            raise BatchPublishError(f"messages of the batch may be missing: {error}") from error
+
+    def discard(self) -> None:
+        """Give the batch up. What was sent cannot be called back: the next message waits for its confirms, too."""
+        self._failed = True
+
+    def close(self) -> None:
+        """Do nothing: a batch owns nothing but its place in the channel."""
+
+    def _check_usable(self) -> None:
+        if self._failed:
+            raise BatchPublishError("a batch that failed cannot be used again")
+
+
+class Connection(pyamqp.Connection):
+    """A connection with such channels."""
+
+    Channel = Channel
+
+
+class Transport(pyamqp.Transport):
+    """``amqp://``."""
+
+    Connection = Connection
+    implements = pyamqp.Transport.implements.extend(batch_publish=True)
+
+
+class SSLTransport(Transport, pyamqp.SSLTransport):
+    """``amqps://``."""

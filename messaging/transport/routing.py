@@ -1,0 +1,58 @@
+"""Which queue a message goes to, also after the broker came back empty; and an error, never a silent loss, if none.
+
+kombu keeps the bindings of an exchange in a Redis set. A server that was emptied has forgotten them, while a
+connection that declared its queues does not declare them again: kombu then drops what is published. Here the project's
+own queues are known from the transport options (``exchange``, ``queues``): in that exchange the routing key is the
+name of the queue. That also saves reading the set for each message.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from kombu.exceptions import ChannelError
+from kombu.transport import redis as kombu_redis
+
+NO_ROUTE = 312  # AMQP's reply code
+BASIC_PUBLISH = (60, 40)  # AMQP's number of the method that failed
+
+
+class UnroutableMessage(ChannelError):
+    """No queue takes messages for this exchange and routing key: what RabbitMQ answers to a mandatory message."""
+
+    def __init__(self, exchange: str, routing_key: str) -> None:
+        super().__init__(
+            f"NO_ROUTE - expected a queue bound to exchange '{exchange}' for routing key '{routing_key}', found none. "
+            "Declare the queue in config/queues.py.",
+            BASIC_PUBLISH,
+            "Basic.publish",
+            NO_ROUTE,
+        )
+
+
+class RoutingChannel(kombu_redis.Channel):
+    """A channel that knows the project's queues by heart."""
+
+    exchange: str = ""
+    queues: Collection[str] = ()
+
+    def basic_publish(self, message: dict[str, Any], exchange: str, routing_key: str, **kwargs: Any) -> Any:
+        """Publish. Raises UnroutableMessage; to the default exchange only when ``mandatory``, as in AMQP."""
+        if not exchange and kwargs.get("mandatory") and not self._is_declared(routing_key):
+            raise UnroutableMessage(exchange, routing_key)
+        return super().basic_publish(message, exchange, routing_key, **kwargs)
+
+    def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> Collection[str]:
+        if exchange and exchange == self.exchange and routing_key in self.queues:
+            return [routing_key]
+        queues: Collection[str] = super()._lookup(exchange, routing_key, default)
+        if not queues and self._must_route(exchange):
+            raise UnroutableMessage(exchange, routing_key)
+        return queues
+
+    def _is_declared(self, queue: str) -> bool:
+        return queue in self.queues or queue in self.state.queue_index
+
+    def _must_route(self, exchange: str) -> bool:
+        """Answers to remote control go through an exchange that is not durable; nobody may be waiting for them."""
+        declared = self.state.exchanges.get(exchange)
+        return declared is None or bool(declared["durable"])

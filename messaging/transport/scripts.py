@@ -1,0 +1,87 @@
+"""The steps that Redis must do in one piece, as Lua scripts: nothing is ever removed from one place and put nowhere.
+
+A connection that breaks before a script runs changes nothing; one that breaks after it has run lost only the answer,
+and running it again finds the delivery gone and does nothing.
+
+Each script writes with a command that frees memory first. A full server (``maxmemory``, ``noeviction``) refuses
+commands that need memory, but only as the *first* write of a script: so a full server can still be worked off.
+Times are the server's own (``TIME``), so the clocks of the workers do not matter.
+Needs Redis 6.2 or Valkey. Source: Redis manual, "Scripting with Lua" and "EVAL".
+"""
+
+from typing import Final
+
+#: One delivery: pop a message and book it under a tag of its own, ``<queue>:<unique>``. Returns queue, tag, message.
+#: Where more is left, or nothing at all, the bells of the queues are put right (see ringing.py).
+#: KEYS: unacked, index, then per list its key and its bell. ARGV: unique, then per list its queue and "ack"/"no ack".
+TAKE: Final = """
+local function ring_for_the_rest(first)
+  for i = first, #KEYS, 2 do
+    if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('ZADD', KEYS[i + 1], 0, '') end
+  end
+end
+for i = 3, #KEYS, 2 do
+  local raw = redis.call('RPOP', KEYS[i])
+  if raw then
+    local queue, mode = ARGV[i - 1], ARGV[i]
+    local tag = queue .. ':' .. ARGV[1]
+    if mode == 'ack' then
+      local now = redis.call('TIME')
+      redis.call('HSET', KEYS[1], tag, '[' .. raw .. ',"",' .. cjson.encode(queue) .. ']')
+      redis.call('ZADD', KEYS[2], now[1] + now[2] / 1000000, tag)
+    end
+    ring_for_the_rest(i)
+    return {queue, tag, raw}
+  end
+end
+for i = 4, #KEYS, 2 do redis.call('DEL', KEYS[i]) end
+return false
+"""
+
+#: Renew the leases of deliveries; return the tags of those that are booked no longer.
+#: KEYS: index. ARGV: tags.
+RENEW: Final = """
+local now = redis.call('TIME')
+local lost = {}
+for _, tag in ipairs(ARGV) do
+  if redis.call('ZREM', KEYS[1], tag) == 1 then
+    redis.call('ZADD', KEYS[1], now[1] + now[2] / 1000000, tag)
+  else
+    lost[#lost + 1] = tag
+  end
+end
+return lost
+"""
+
+#: End a delivery and put its message into a list, if the delivery is still booked; return 1 if it was.
+#: KEYS: unacked, index, list, bell. ARGV: tag, message, "head" or "tail", lease in seconds (empty: whatever its age).
+MOVE: Final = """
+if ARGV[4] ~= '' then
+  local now = redis.call('TIME')
+  local renewed = redis.call('ZSCORE', KEYS[2], ARGV[1])
+  if renewed and tonumber(renewed) > now[1] + now[2] / 1000000 - ARGV[4] then return 0 end
+end
+redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call(ARGV[3] == 'head' and 'RPUSH' or 'LPUSH', KEYS[3], ARGV[2])
+redis.call('ZADD', KEYS[4], 0, '')
+return 1
+"""
+
+#: List deliveries whose lease has run out, youngest first, as tag, booking, tag, booking …
+#: KEYS: unacked, index. ARGV: lease in seconds, how many at most.
+OVERDUE: Final = """
+local now = redis.call('TIME')
+local ceiling = now[1] + now[2] / 1000000 - ARGV[1]
+local found = {}
+for _, tag in ipairs(redis.call('ZRANGE', KEYS[2], ceiling, 0, 'BYSCORE', 'REV', 'LIMIT', 0, ARGV[2])) do
+  local booking = redis.call('HGET', KEYS[1], tag)
+  if booking then
+    found[#found + 1] = tag
+    found[#found + 1] = booking
+  else
+    redis.call('ZREM', KEYS[2], tag)
+  end
+end
+return found
+"""

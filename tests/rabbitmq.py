@@ -1,0 +1,143 @@
+"""Run a RabbitMQ node for the tests: own name, ports, data, cookie and port mapper, so that no other node is disturbed.
+
+Debian's `rabbitmq-server` command switches to the user `rabbitmq` and to the system's node; the script behind it does
+not, and runs as any user.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import amqp
+import pytest
+
+from config.ports import LOOPBACK, free_port
+from config.service import PROJECT_DIR, Service, ServiceError
+
+SCRIPTS = (
+    "/usr/lib/rabbitmq/bin/rabbitmq-server",
+    "/usr/local/sbin/rabbitmq-server",
+    "/opt/rabbitmq/sbin/rabbitmq-server",
+)
+CONNECT_TIMEOUT_SECONDS = 2
+
+
+class RabbitMQ(Service):
+    """A RabbitMQ node without plugins. It takes some ten seconds to start: `launch` early, `start` when needed."""
+
+    name = "rabbitmq"
+    port_variable = "RABBITMQ_PORT"
+    stop_signal = signal.SIGTERM
+
+    @property
+    def url(self) -> str:
+        """Return the URL of the virtual host "/"."""
+        return f"amqp://guest:guest@{LOOPBACK}:{self.port}//"
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", "tests.rabbitmq", str(self.state_dir)]
+
+    def launch(self) -> None:
+        """Start the node without waiting for it."""
+        if self._process is None or self._process.poll() is not None:
+            self.prepare()
+            self._process = self._spawn()
+
+    def start(self) -> str:
+        """Start the node unless it was launched, wait until it answers, return its URL."""
+        self.launch()
+        assert self._process is not None
+        self._wait_until_ready(self._process)
+        return self.url
+
+    def initialise(self) -> None:
+        """Write the configuration. Any of it may be written anew at each start."""
+        self._data.mkdir(exist_ok=True, mode=0o700)
+        (self._data / "enabled_plugins").write_text("[].\n")
+        (self._data / "rabbitmq.conf").write_text(
+            f"listeners.tcp.1 = {LOOPBACK}:{self.port}\n"
+            "log.file.level = warning\n"
+            "disk_free_limit.absolute = 50MB\n"  # a full disk of the machine is not what is tested
+        )
+
+    def become_server(self) -> None:
+        """Execute the node. Its port mapper is a child that dies with it; a shared one would stay behind."""
+        environment = self._environment()
+        epmd = shutil.which("epmd") or "epmd"
+        mapper = [sys.executable, "-m", "config.tether", "SIGKILL", epmd, "-port", environment["ERL_EPMD_PORT"]]
+        subprocess.Popen([*mapper, "-address", LOOPBACK], cwd=PROJECT_DIR)
+        self.tie_to_parent()
+        os.chdir(self._data)
+        os.execve(server_script() or "rabbitmq-server", ["rabbitmq-server"], environment)
+
+    def is_ready(self) -> bool:
+        """Tell whether a client can log in."""
+        try:
+            with amqp.Connection(f"{LOOPBACK}:{self.port}", connect_timeout=CONNECT_TIMEOUT_SECONDS):
+                return True
+        except (OSError, amqp.AMQPError):
+            return False
+
+    def destroy(self) -> None:
+        """Delete the data. The node must be stopped."""
+        with self._locked():
+            shutil.rmtree(self._data, ignore_errors=True)
+
+    @property
+    def _data(self) -> Path:
+        return self.state_dir / "rabbitmq"
+
+    def _environment(self) -> dict[str, str]:
+        data = self._data
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LANG": "C.UTF-8",
+            "HOME": str(data),  # where Erlang keeps the cookie
+            "RABBITMQ_NODENAME": f"baton-{self.port}@localhost",
+            "RABBITMQ_DIST_PORT": str(free_port(seed=f"{data}/distribution")),
+            "ERL_EPMD_PORT": str(free_port(seed=f"{data}/epmd")),
+            "ERL_EPMD_ADDRESS": LOOPBACK,
+            "RABBITMQ_MNESIA_BASE": str(data / "mnesia"),
+            "RABBITMQ_LOG_BASE": str(data / "log"),
+            "RABBITMQ_CONFIG_FILE": str(data / "rabbitmq.conf"),
+            "RABBITMQ_ADVANCED_CONFIG_FILE": str(data / "advanced.config"),
+            "RABBITMQ_GENERATED_CONFIG_DIR": str(data / "generated"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(data / "enabled_plugins"),
+            "RABBITMQ_CONF_ENV_FILE": str(data / "no-such-file"),
+            "RABBITMQ_PID_FILE": str(data / "pid"),
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 2:2",
+            "RUNNING_UNDER_SYSTEMD": "true",  # the script then becomes the node instead of waiting for it
+        }
+
+
+def server_script() -> str | None:
+    """Return the script that starts a node as the calling user, or None where RabbitMQ is not installed."""
+    return next((script for script in SCRIPTS if Path(script).exists()), None) or shutil.which("rabbitmq-server")
+
+
+def skip_without_rabbitmq() -> None:
+    """Skip the calling test where RabbitMQ is not installed; with CI set, fail it."""
+    if server_script() is not None and shutil.which("epmd") is not None:
+        return
+    reason = "rabbitmq-server is not installed (Debian: apt-get install rabbitmq-server)"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def main(state_dir: str) -> NoReturn:
+    """Become the node."""
+    try:
+        RabbitMQ(Path(state_dir)).run()
+    except ServiceError as error:
+        sys.exit(str(error))
+    raise AssertionError("run() does not return")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
