@@ -8,3 +8,7 @@ class MessagingConfig(AppConfig):
 
     name = "messaging"
     verbose_name = "Messaging"
+
+    def ready(self) -> None:
+        """Register the system checks."""
+        from messaging import checks  # noqa: F401, PLC0415 - importing registers them; models must be there first

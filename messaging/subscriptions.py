@@ -4,8 +4,9 @@ The relay asks at the moment of sending, so a consumer added by a deploy gets wh
 """
 
 from dataclasses import dataclass
+from functools import cache
 
-from celery import current_app
+from django.utils.module_loading import autodiscover_modules
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,7 @@ def subscribe(subscription: Subscription) -> None:
     """Register a consumer. Raises ValueError when two functions would share one task name."""
     known = _BY_CONSUMER.get(subscription.consumer)
     if known is not None and known != subscription:
-        raise ValueError(
-            f"Expected consumer names to be unique, got two of {subscription.consumer!r}. Rename one."
-        )
+        raise ValueError(f"Expected consumer names to be unique, got two of {subscription.consumer!r}. Rename one.")
     _BY_CONSUMER[subscription.consumer] = subscription
 
 
@@ -44,6 +43,17 @@ def subscription_named(consumer: str) -> Subscription | None:
     return _all().get(consumer)
 
 
+def all_consumers() -> list[str]:
+    """Return the names of all consumers."""
+    return sorted(_all())
+
+
 def _all() -> dict[str, Subscription]:
-    current_app.loader.import_default_modules()
+    _import_tasks()
     return _BY_CONSUMER
+
+
+@cache
+def _import_tasks() -> None:
+    # Celery's own import_default_modules() would run the system checks, of which one asks for the consumers.
+    autodiscover_modules("tasks")

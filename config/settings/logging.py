@@ -1,8 +1,11 @@
-"""Structured logs: one event per outcome, key=value, on stderr."""
+"""Structured logs: one event per outcome, key=value, on stderr; in debug laid out for the eye, else as logfmt."""
 
+import logging
 from typing import Any
 
 import structlog
+
+from config.env import env
 
 _SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
@@ -10,6 +13,18 @@ _SHARED: list[Any] = [
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
+
+_RENDERER: Any = (
+    structlog.dev.ConsoleRenderer(
+        colors=False,
+        pad_event_to=20,
+        exception_formatter=structlog.dev.plain_traceback,  # the rich one prints local variables: personal data
+    )
+    if env.DJANGO_DEBUG
+    else structlog.processors.LogfmtRenderer(
+        key_order=["timestamp", "level", "logger", "event"], drop_missing=True, bool_as_flag=False
+    )
+)
 
 LOGGING = {
     "version": 1,
@@ -20,21 +35,27 @@ LOGGING = {
             "foreign_pre_chain": _SHARED,
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.KeyValueRenderer(
-                    key_order=["timestamp", "level", "logger", "event"], drop_missing=True
-                ),
+                _RENDERER,
             ],
         },
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        # One line per task would drown the others; the consumer's own event says more, and no arguments.
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+    },
 }
+
+DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False  # an address is personal data
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line per request, when it has ended
 
 structlog.configure(
     processors=[
         structlog.stdlib.filter_by_level,
         *_SHARED,
-        structlog.processors.format_exc_info,
+        *([] if env.DJANGO_DEBUG else [structlog.processors.format_exc_info]),
         structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
     ],
     logger_factory=structlog.stdlib.LoggerFactory(),

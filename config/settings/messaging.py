@@ -1,6 +1,10 @@
 """How messages travel: batch sizes, leases, retention. Every number with its unit and the reason beside it."""
 
+from config.env import Environment
 from config.queues import QUEUES
+
+# Variables that somebody reads: any other with a prefix of ours is refused as a typo (messaging.E003).
+KNOWN_VARIABLES = tuple(Environment.model_fields)
 
 MESSAGING = {
     "QUEUES": QUEUES,
@@ -19,6 +23,20 @@ MESSAGING = {
     # Days that settled rows are kept; the inbox must outlive whatever may still be delivered again.
     "OUTBOX_RETENTION_DAYS": 30,
     "INBOX_RETENTION_DAYS": 90,
+    # Days that results of scheduled and long tasks are kept.
+    "RESULT_RETENTION_DAYS": 14,
+    # Days that a settled dead letter is kept; until then what was discarded can be restored.
+    "DEAD_LETTER_RETENTION_DAYS": 30,
+    # Alerts: seconds between two about the same group, and the counts at which a growing one is told again.
+    "ALERT_PERIOD_SECONDS": 3_600,
+    "ALERT_GROWTH_COUNTS": (10, 100, 1_000, 10_000),
+    # Seconds after which a dead letter that nobody has looked at is told, and told again.
+    "ALERT_AGE_SECONDS": 86_400,
+    # Where the alerts' links lead, as in https://shop.example.com. Empty: they name the path only.
+    "DESK_ORIGIN": "",
+    # Messages that a replay sends first and watches, and how many a second leave after that.
+    "REPLAY_CANARY_COUNT": 3,
+    "REPLAY_RATE_PER_SECOND": 50,
     # Rows one DELETE of the pruning takes: short locks, little WAL at a time.
     "PRUNE_BATCH_SIZE": 1_000,
 }

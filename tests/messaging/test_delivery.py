@@ -173,17 +173,31 @@ def test_what_is_no_envelope_is_buried_and_its_bundle_gets_through(garbage: str)
 def test_a_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(worker: Process) -> None:
     ids = [uuid4() for _ in range(3)]
     place(*(Sampled(sample_id=sample_id, seconds=0.5) for sample_id in ids))
-    wait_until(lambda: "received" in worker.output(), what="a message in hand")
+    wait_until(_open_transaction_count, what="a message in hand")
     (child, *_others) = _children(worker.pid)
     os.kill(child, signal.SIGKILL)
     for sample_id in ids:
         wait_for_effects(sample_id, "take_one", "follow", seconds=60)
 
 
+def _open_transaction_count() -> int:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle in transaction'"
+        )
+        (count,) = cursor.fetchone()
+    return int(count)
+
+
 def _children(pid: int) -> list[int]:
     import subprocess
 
-    return [int(line) for line in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()]
+    return [
+        int(line) for line in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
+    ]
 
 
 def test_the_settings_name_no_eager_mode() -> None:

@@ -1,0 +1,107 @@
+"""System checks: settings that nobody reads, and limits that contradict each other."""
+
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from celery import current_app
+from celery.app import defaults as celery_defaults
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from messaging.consumer import ConsumerTask
+from messaging.owners import queue_of
+from messaging.queues import UnknownQueue
+from messaging.subscriptions import all_consumers
+
+MESSAGING_KEYS = frozenset(
+    {
+        "QUEUES",
+        "RELAY_BATCH_SIZE",
+        "RELAY_LEASE_SECONDS",
+        "RELAY_POLL_SECONDS",
+        "RELAY_MAX_SEND_FAILURES",
+        "DATABASE_WAIT_SECONDS",
+        "RETRY_FLOOR_SECONDS",
+        "OUTBOX_RETENTION_DAYS",
+        "INBOX_RETENTION_DAYS",
+        "RESULT_RETENTION_DAYS",
+        "DEAD_LETTER_RETENTION_DAYS",
+        "ALERT_PERIOD_SECONDS",
+        "ALERT_GROWTH_COUNTS",
+        "ALERT_AGE_SECONDS",
+        "DESK_ORIGIN",
+        "REPLAY_CANARY_COUNT",
+        "REPLAY_RATE_PER_SECOND",
+        "PRUNE_BATCH_SIZE",
+    }
+)
+_CELERY_KEYS = frozenset(f"CELERY_{key.upper()}" for key in celery_defaults._OPTIONS) | {"CELERY_BROKER_URL"}
+
+
+@register()
+def check_setting_names(**_kwargs: Any) -> list[CheckMessage]:
+    """Refuse settings that look like ours or Celery's and are neither: a typo would be silently ignored."""
+    celery_names = [name for name in dir(settings) if name.startswith("CELERY_")]
+    return [
+        *_unknown(celery_names, _CELERY_KEYS, what="Celery setting", check_id="messaging.E001"),
+        *_unknown(settings.MESSAGING, MESSAGING_KEYS, what="key of MESSAGING", check_id="messaging.E002"),
+        *_missing(settings.MESSAGING),
+    ]
+
+
+@register()
+def check_variable_names(**_kwargs: Any) -> list[CheckMessage]:
+    """Refuse variables of the environment with our prefixes that nothing reads."""
+    known = frozenset(settings.KNOWN_VARIABLES)
+    named_like_ours = [name for name in os.environ if name.startswith(("CELERY_", "MESSAGING_", "BATON_"))]
+    return _unknown(named_like_ours, known, what="variable of the environment", check_id="messaging.E003")
+
+
+@register()
+def check_consumers(**_kwargs: Any) -> list[CheckMessage]:
+    """Refuse consumers that could not work: no such queue, or a hard limit that leaves no time to clean up."""
+    messages: list[CheckMessage] = []
+    for name in all_consumers():
+        task = current_app.tasks[name]
+        try:
+            queue_of(name)
+        except UnknownQueue as error:
+            messages.append(Error(f"{name}: {error}", id="messaging.E004"))
+        if isinstance(task, ConsumerTask) and task.soft_time_limit >= task.time_limit:
+            found = f"soft_time_limit {task.soft_time_limit} s, time_limit {task.time_limit} s"
+            hint = "Leave some seconds between them: in these the failure is recorded."
+            messages.append(
+                Error(f"{name}: expected soft_time_limit < time_limit, got {found}.", hint, id="messaging.E005")
+            )
+    return messages
+
+
+@register()
+def check_retention(**_kwargs: Any) -> list[CheckMessage]:
+    """Refuse an inbox that forgets a message which the outbox still has: a repeat would take effect again."""
+    outbox, inbox = settings.MESSAGING["OUTBOX_RETENTION_DAYS"], settings.MESSAGING["INBOX_RETENTION_DAYS"]
+    if inbox > outbox:
+        return []
+    found = f"{inbox} and {outbox} days"
+    return [Error(f"Expected INBOX_RETENTION_DAYS > OUTBOX_RETENTION_DAYS, got {found}.", id="messaging.E006")]
+
+
+def _unknown(names: Iterable[str], known: frozenset[str], *, what: str, check_id: str) -> list[CheckMessage]:
+    return [
+        Error(f"Unknown {what}: {name}.", hint=_nearest(name, known), id=check_id)
+        for name in sorted(names)
+        if name not in known
+    ]
+
+
+def _nearest(name: str, known: frozenset[str]) -> str:
+    matches = get_close_matches(name, known, n=1, cutoff=0)
+    return f"Did you mean {matches[0]}?"
+
+
+def _missing(given: Iterable[str]) -> list[CheckMessage]:
+    return [
+        Error(f"Missing key of MESSAGING: {key}.", id="messaging.E002") for key in sorted(MESSAGING_KEYS - set(given))
+    ]
