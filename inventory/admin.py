@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
@@ -23,14 +24,14 @@ class StockItemForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only 
     def clean_on_hand(self) -> int:
         """Name the pieces that are reserved, which the form cannot change."""
         on_hand: int = self.cleaned_data["on_hand"]
+        if on_hand < 0:
+            raise ValidationError(_("Enter 0 or more."), code="negative")
         if on_hand < self.instance.reserved:
             raise ValidationError(
                 _("%(reserved)d pieces are reserved for orders: enter that many or more, or cancel orders first."),
                 code="below_reserved",
                 params={"reserved": self.instance.reserved},
             )
-        if on_hand < 0:
-            raise ValidationError(_("Enter 0 or more."), code="negative")
         return on_hand
 
 
@@ -59,7 +60,7 @@ class StockItemAdmin(ModelAdmin):
             return StockItem.objects.select_for_update(no_key=True).filter(pk=item.pk).first()
         return item
 
-    def save_model(self, request: HttpRequest, obj: StockItem, form: StockItemForm, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Model, form: forms.Form, change: bool) -> None:
         """Write only the count: saving the whole row would put back an old ``reserved``."""
         if change:
             obj.save(update_fields=["on_hand"])

@@ -9,9 +9,8 @@ import email.policy
 import re
 import tempfile
 from collections.abc import Sequence
-from email.message import EmailMessage as ParsedMessage
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -19,7 +18,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.utils import timezone
 
 # Headers and text in plain UTF-8 (RFC 6532), so that a Japanese mail can be read with any editor.
-_READABLE = email.policy.default.clone(utf8=True, cte_type="8bit", max_line_length=998)
+_READABLE = email.policy.default.clone(utf8=True, cte_type="8bit", max_line_length=998, refold_source="all")
 
 
 class OneFilePerMailBackend(BaseEmailBackend):
@@ -27,7 +26,7 @@ class OneFilePerMailBackend(BaseEmailBackend):
 
     def __init__(self, file_path: str | Path | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self.directory = Path(file_path or settings.EMAIL_FILE_PATH)
+        self.directory = Path(file_path or settings.EMAIL_FILE_PATH)  # type: ignore[misc]  # config/email_url.py sets it
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         """Write the files; raises OSError if one cannot be written."""
@@ -39,8 +38,14 @@ class OneFilePerMailBackend(BaseEmailBackend):
     def _write(self, content: bytes, name: str) -> None:
         """Let the file appear only when it is complete."""
         with tempfile.NamedTemporaryFile(dir=self.directory, prefix=".", suffix=".part", delete=False) as file:
-            file.write(content)
-        Path(file.name).replace(self.directory / name)
+            unfinished = Path(file.name)
+            try:
+                file.write(content)
+                file.flush()
+                unfinished.replace(self.directory / name)
+            except BaseException:
+                unfinished.unlink(missing_ok=True)
+                raise
 
 
 def _file_name(message: EmailMessage) -> str:
@@ -52,7 +57,10 @@ def _file_name(message: EmailMessage) -> str:
 
 
 def _readable(message: EmailMessage) -> bytes:
-    parsed = cast("ParsedMessage", email.message_from_bytes(message.message().as_bytes(), policy=_READABLE))
+    parsed = email.message_from_bytes(message.message().as_bytes(), policy=_READABLE)
+    parsed.replace_header(
+        "Subject", str(parsed["Subject"]).strip()
+    )  # Django 5.2 folds a long one before its first word
     for part in parsed.walk():
         if part.get_content_maintype() == "text":
             text = part.get_content()

@@ -104,5 +104,6 @@ def _say_goodbye(backend: BaseEmailBackend) -> None:
     try:
         backend.close()
     except Exception:  # even the soft time limit, see above
-        with contextlib.suppress(Exception):
-            connection.close()
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                connection.close()

@@ -44,7 +44,7 @@ class MailLogQuerySet(models.QuerySet["MailLog"]):
                 """,
                 [order_id, kind.value, outcome.value, language, message_id],
             )
-            return cursor.rowcount == 1
+            return bool(cursor.rowcount == 1)
 
 
 class MailLog(models.Model):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
-from typing import ClassVar, cast
+from typing import ClassVar
 
 LONGEST_TEST_SECONDS = 60
 
@@ -23,7 +23,7 @@ class Accepted:
 
     @property
     def message(self) -> EmailMessage:
-        return cast("EmailMessage", message_from_bytes(self.data, policy=default))
+        return message_from_bytes(self.data, policy=default)
 
     def header(self, name: str) -> str:
         return str(self.message[name])
@@ -78,7 +78,7 @@ class SmtpSession(socketserver.StreamRequestHandler):
         try:
             if self._reply("greeting"):
                 while line := self.rfile.readline():
-                    if not self._obey(line.decode().strip()):
+                    if not self._obey(line.decode("latin-1").strip()):
                         return
         except OSError:
             pass  # the client hung up first
