@@ -45,6 +45,7 @@ class OrderAdmin(ModelAdmin):
     search_fields = ["id__iexact", "id__iendswith"]
     search_help_text = _("The order's id, or its last block")
     show_full_result_count = False  # counting millions of rows for a footnote
+    readonly_fields = ["id", "amount", "way"]
     inlines = [OrderLineInline]
     actions = ["cancel_orders"]
     fieldsets = [

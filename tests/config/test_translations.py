@@ -1,0 +1,55 @@
+"""Every text that a user reads is in the catalogue, translated and compiled."""
+
+import doctest
+
+import pytest
+
+from config import translations
+from config.translations import SOURCES, Text, faults, texts_in_python, texts_in_template, texts_used
+
+
+@pytest.mark.parametrize("locale", SOURCES)
+def test_every_text_is_translated_and_compiled(locale: str) -> None:
+    assert faults(locale) == []
+
+
+def test_texts_are_found_in_python_whatever_the_call_looks_like() -> None:
+    source = """
+_("one")
+translation.gettext("t" "wo")
+ngettext("%(count)d order", "%(count)d orders", count)
+pgettext_lazy("month", "May")
+_(variable)
+other("not this")
+"""
+    assert texts_in_python(source) == {
+        Text("one"),
+        Text("two"),
+        Text("%(count)d order", plural="%(count)d orders"),
+        Text("May", context="month"),
+    }
+
+
+def test_texts_are_found_in_templates_whatever_the_tag_looks_like() -> None:
+    source = """{% load i18n %}<p title="{% translate 'a (bracket)' %}">{% trans "old tag" %}</p>
+{% blocktranslate with name=x %}Hello {{ name }}, isn't it?{% endblocktranslate %}
+{% blocktranslate count counter=n %}one{% plural %}many{% endblocktranslate %}
+{% translate "May" context "month" %}{% include "x.html" with title=_("filter") %}
+{# Translators: a comment with _("no text") #}"""
+    assert texts_in_template(source) == {
+        Text("a (bracket)"),
+        Text("old tag"),
+        Text("Hello %(name)s, isn't it?"),
+        Text("one", plural="many"),
+        Text("May", context="month"),
+        Text("filter"),
+    }
+
+
+def test_all_parts_of_the_project_are_searched() -> None:
+    texts = {text.text for text in texts_used("locale")}
+    assert {"Place the order", "There is nothing here", "needs attention", "English"} <= texts
+
+
+def test_examples_in_the_documentation_are_right() -> None:
+    assert doctest.testmod(translations).failed == 0
