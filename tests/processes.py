@@ -30,7 +30,13 @@ class Process:
         self.log = log
         with log.open("ab") as out:
             self._process = subprocess.Popen(  # noqa: S603 - our own commands
-                command, cwd=ROOT, env={**_environment(), **(env or {})}, stdout=out, stderr=out, start_new_session=True
+                # Tied to us: a test run that is killed must leave no worker behind that takes the next run's messages.
+                [sys.executable, "-m", "config.tether", "KILL", *command],
+                cwd=ROOT,
+                env={**_environment(), **(env or {})},
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
             )
 
     @property
