@@ -7,6 +7,7 @@ from django_structlog.middlewares import RequestMiddleware
 class RequestLogMiddleware(RequestMiddleware):
     """django-structlog's middleware, naming a request by its method and path only."""
 
-    def format_request(self, request: HttpRequest) -> str:
+    @staticmethod
+    def format_request(request: HttpRequest) -> str:
         """Return what the line calls the request."""
         return f"{request.method} {request.path}"

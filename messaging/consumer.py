@@ -1,7 +1,7 @@
 """Declare a consumer: a Celery task with Celery's own options, and defaults that expect failure."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from celery import Task, shared_task
 from django.db import OperationalError
@@ -13,8 +13,13 @@ from messaging.subscriptions import Subscription, subscribe
 
 E = TypeVar("E", bound=Event)
 
+if TYPE_CHECKING:
+    _Task = Task[[list[str]], None]
+else:  # generic only in the stubs
+    _Task = Task
 
-class ConsumerTask(Task):
+
+class ConsumerTask(_Task):
     """Defaults of every consumer; each can be set in its decorator.
 
     Celery acknowledges after the commit (acks_late); a child that dies gives the message back
@@ -42,11 +47,11 @@ class ConsumerTask(Task):
     retry_backoff_max: float = 600  # seconds
     retry_jitter: bool = True
     max_retries: int = 7
-    soft_time_limit: float = 30  # seconds for a bundle; one that hits it is taken apart
-    time_limit: float = 40  # seconds; ten to clean up before the child is killed
+    soft_time_limit: int = 30  # seconds for a bundle; one that hits it is taken apart
+    time_limit: int = 40  # seconds; ten to clean up before the child is killed
 
     event: ClassVar[type[Event]]
-    handler: ClassVar[Callable[[Any], None]]
+    handler: Callable[[Any], None]
     bundle: bool = False
     bundle_size: int = 100  # messages at most in one Celery message; 1 for effects outside the database
     atomic: bool = True
@@ -55,7 +60,7 @@ class ConsumerTask(Task):
     _orig_run = None
 
 
-def consumer(event: type[E], *, bundle: bool = False, **options: Any) -> Callable[[Callable[[Any], None]], Task]:
+def consumer(event: type[E], *, bundle: bool = False, **options: Any) -> Callable[[Callable[[Any], None]], _Task]:
     """Make a function the consumer of an event: ``@consumer(OrderPlaced)``.
 
     The function gets the event, or with ``bundle=True`` a list of them, inside the transaction that also holds its
@@ -66,9 +71,9 @@ def consumer(event: type[E], *, bundle: bool = False, **options: Any) -> Callabl
     Hazard: effects outside the database (mail) may be repeated; give such a consumer ``bundle_size=1``.
     """
 
-    def declare(function: Callable[[Any], None]) -> Task:
+    def declare(function: Callable[[Any], None]) -> _Task:
         name = f"{_app_label(function)}.{function.__name__}"
-        declared: Task = shared_task(
+        declared: _Task = shared_task(
             name=name,
             base=ConsumerTask,
             bind=True,

@@ -78,10 +78,10 @@ def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) ->
                 durations[envelope.message_id] = _run(task, envelope)
         except SoftTimeLimitExceeded:
             raise
-        except (Exception, SystemExit) as error:
-            if is_database_away(error):
+        except (Exception, SystemExit) as failure:
+            if is_database_away(failure):
                 raise
-            failed.append((envelope, error))
+            failed.append((envelope, failure))
     if failed:
         failed_ids = [envelope.message_id for envelope, _error in failed]
         ProcessedMessage.objects.release(consumer=task.name, message_ids=failed_ids)

@@ -40,7 +40,8 @@ def prune(now: datetime | None = None) -> dict[str, int]:
 
 
 def _days_before(now: datetime, setting: str) -> datetime:
-    return now - timedelta(days=settings.MESSAGING[setting])
+    days: int = settings.MESSAGING[setting]
+    return now - timedelta(days=days)
 
 
 def _delete_in_batches(rows: "models.QuerySet[Any]") -> int:
@@ -50,7 +51,7 @@ def _delete_in_batches(rows: "models.QuerySet[Any]") -> int:
         with transaction.atomic():
             # A second pruner at work takes other rows instead of waiting for ours.
             batch = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True)[:size])
-            rows.model._base_manager.filter(pk__in=batch).delete()  # type: ignore[attr-defined]
+            rows.model._base_manager.filter(pk__in=batch).delete()
         total += len(batch)
         if len(batch) < size:
             return total

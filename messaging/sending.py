@@ -1,10 +1,11 @@
 """Hand a bundle to the broker: one Celery message for one consumer."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import kombu
-from celery import Task, current_app
+from celery import current_app
 
 from messaging.owners import queue_of
 
@@ -20,7 +21,7 @@ def send_bundle(
     The broker is asked once: who calls knows better when to ask again.
     """
     queue = queue_of(consumer)
-    task: Task = current_app.tasks[consumer]
+    task: Any = current_app.tasks[consumer]  # the stubs know fewer options than apply_async() passes on
     task.apply_async(
         args=[list(sealed)],
         argsrepr=_shown(message_ids),

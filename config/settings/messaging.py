@@ -1,12 +1,14 @@
 """How messages travel: batch sizes, leases, retention. Every number with its unit and the reason beside it."""
 
+from typing import Any
+
 from config.env import Environment
 from config.queues import QUEUES
 
 # Variables that somebody reads: any other with a prefix of ours is refused as a typo (messaging.E003).
 KNOWN_VARIABLES = tuple(Environment.model_fields)
 
-MESSAGING = {
+MESSAGING: dict[str, Any] = {
     "QUEUES": QUEUES,
     # Outbox rows one relay claims in one statement: enough to fill bundles, few enough to send within the lease.
     "RELAY_BATCH_SIZE": 1_000,

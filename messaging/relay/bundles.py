@@ -61,7 +61,8 @@ def _send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -
         return _refused(bundle, QueueTrouble(f"queue full: {error}"))
     except amqp.exceptions.ChannelError as error:
         # The broker closed the channel (or, for an unroutable message, still owes it an ack): start on a new one.
-        producer.revive(producer.connection.default_channel)
+        if producer.connection is not None:
+            producer.revive(producer.connection.default_channel)
         if _is_too_large(error):
             return _send_apart(consumer, bundle, producer, error)
         return _refused(bundle, QueueTrouble(str(error)))

@@ -1,0 +1,5 @@
+"""The machinery in the admin: to look at. What a person may do about a message is a named action of the desk."""
+
+from messaging.admin import results, tables
+
+__all__ = ["results", "tables"]
