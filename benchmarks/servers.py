@@ -1,0 +1,42 @@
+"""PostgreSQL and Valkey of the bench's own, empty at the start, and an environment as a deployment has it."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import redis
+
+from config.embedded import Postgres, Valkey
+from config.ports import LOOPBACK, free_port
+
+
+@contextmanager
+def servers(state_dir: Path) -> Iterator[None]:
+    """Run both servers and point this process and its children at them. They write to disk as in production."""
+    state_dir.mkdir(parents=True, exist_ok=True)
+    with Postgres(state_dir) as postgres, Valkey(state_dir) as valkey:
+        _empty(postgres.url, valkey.url)
+        os.environ |= {
+            "DATABASE_URL": postgres.url,
+            "CELERY_BROKER_URL": valkey.url,
+            "BATON_STATE_DIR": str(state_dir),
+            "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
+            "DJANGO_DEBUG": "false",
+            "DJANGO_SECRET_KEY": secrets.token_urlsafe(50),
+            "DJANGO_ALLOWED_HOSTS": LOOPBACK,
+            "WEB_HOST": LOOPBACK,
+            "WEB_PORT": str(free_port(seed=str(state_dir / "web"))),
+            "PYTHONUNBUFFERED": "1",
+        }
+        yield
+
+
+def _empty(database_url: str, broker_url: str) -> None:
+    with psycopg.connect(database_url) as database:
+        database.execute("DROP SCHEMA public CASCADE")
+        database.execute("CREATE SCHEMA public")
+    with redis.Redis.from_url(broker_url) as broker:
+        broker.flushall()
