@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from celery import current_app
-from celery.app.defaults import NAMESPACES, flatten
+from celery.app.defaults import DEFAULTS
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
@@ -37,7 +37,7 @@ MESSAGING_KEYS = frozenset(
         "PRUNE_BATCH_SIZE",
     }
 )
-_CELERY_KEYS = frozenset(f"CELERY_{key.upper()}" for key, _option in flatten(NAMESPACES))
+_CELERY_KEYS = frozenset(f"CELERY_{key.upper()}" for key in DEFAULTS)
 
 
 @register()

@@ -81,7 +81,7 @@ def consumer(event: type[E], *, bundle: bool = False, **options: Any) -> Callabl
             handler=staticmethod(function),
             bundle=bundle,
             **options,
-        )(_named_like(function))
+        )(_named_like(function))  # type: ignore[no-untyped-call]  # the decorator that shared_task returns
         subscribe(
             Subscription(
                 consumer=name,

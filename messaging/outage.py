@@ -33,7 +33,8 @@ def is_database_away(error: BaseException) -> bool:
 
 def wait_for_database() -> bool:
     """Drop the broken connection and wait until the server answers, at most DATABASE_WAIT_SECONDS; tell whether."""
-    deadline = time.monotonic() + settings.MESSAGING["DATABASE_WAIT_SECONDS"]
+    wait_seconds: float = settings.MESSAGING["DATABASE_WAIT_SECONDS"]
+    deadline = time.monotonic() + wait_seconds
     while True:
         connection.close()
         if _answers():

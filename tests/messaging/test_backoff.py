@@ -1,0 +1,18 @@
+import doctest
+
+from messaging import backoff
+from messaging.backoff import backoff_seconds
+
+
+def test_the_examples_in_the_docstring_hold() -> None:
+    assert doctest.testmod(backoff).failed == 0
+
+
+def test_jitter_never_gives_zero() -> None:
+    delays = [
+        backoff_seconds(attempt=attempt, factor=1, ceiling=60, jitter=True, floor=1.0)
+        for attempt in range(1, 8)
+        for _ in range(200)
+    ]
+    assert min(delays) >= 1.0
+    assert max(delays) <= 60

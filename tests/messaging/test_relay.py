@@ -1,0 +1,207 @@
+"""The relay against a real broker: what it does when things go wrong on its side of the boundary."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import uuid4
+
+import kombu
+import pytest
+from celery import current_app
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from messaging.models import Attempt, DeadLetter, OutboxMessage
+from messaging.models.dead_letter import Reason
+from messaging.publish import publish
+from messaging.relay.bundles import BrokerTrouble
+from messaging.relay.outbox import RELAY, send_outbox
+from messaging.relay.retries import send_retries
+from tests.processes import Process, manage_command, running, wait_until
+from tests.sample.events import Sampled
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+
+
+@pytest.fixture
+def producer() -> Iterator[kombu.Producer]:
+    with current_app.connection_for_write() as broker:
+        yield current_app.amqp.Producer(broker, auto_declare=False)
+
+
+def place(count: int) -> None:
+    with transaction.atomic():
+        publish(*(Sampled(sample_id=uuid4()) for _ in range(count)))
+
+
+def bundles(queue: str = "sample") -> list[list[str]]:
+    """Take everything out of a queue; return the bundle of each Celery message."""
+    found = []
+    with current_app.connection_for_read() as broker:
+        simple = broker.SimpleQueue(current_app.amqp.queues[queue])
+        while True:
+            try:
+                message = simple.get(block=False)
+            except simple.Empty:
+                break
+            found.append(message.payload[0][0])
+            message.ack()
+        simple.close()
+    return found
+
+
+def test_a_single_message_travels_alone_and_many_share_bundles(producer: kombu.Producer) -> None:
+    place(1)
+    send_outbox(producer)
+    assert [len(bundle) for bundle in bundles()] == [1]
+    place(250)
+    send_outbox(producer)
+    assert [len(bundle) for bundle in bundles()] == [100, 100, 50]
+
+
+def test_three_relays_send_each_row_once(tmp_path: object) -> None:
+    place(1000)
+
+    def relay_all() -> None:
+        try:
+            with current_app.connection_for_write() as broker:
+                own = current_app.amqp.Producer(broker, auto_declare=False)
+                while send_outbox(own):
+                    pass
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=relay_all) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sealed = [one for bundle in bundles() for one in bundle]
+    assert len(sealed) == len(set(sealed)) == 1000
+    assert not OutboxMessage.objects.waiting().exists()
+
+
+def test_a_broker_that_is_away_costs_a_row_nothing() -> None:
+    place(3)
+    with kombu.Connection("redis://127.0.0.1:1/0", transport_options={"socket_connect_timeout": 1}) as away:
+        for _ in range(settings.MESSAGING["RELAY_MAX_SEND_FAILURES"] + 2):
+            with pytest.raises((BrokerTrouble, *away.connection_errors)):
+                send_outbox(current_app.amqp.Producer(away, auto_declare=False))
+    rows = OutboxMessage.objects.waiting()
+    assert rows.count() == 3
+    assert {row.send_failure_count for row in rows} == {0}
+    assert not DeadLetter.objects.exists()
+
+
+def test_a_relay_that_dies_before_it_marks_loses_its_rows_when_the_lease_ends(producer: kombu.Producer) -> None:
+    place(2)
+    claimed = OutboxMessage.objects.claim(limit=10, lease=timedelta(seconds=30))
+    assert len(claimed) == 2
+    assert send_outbox(producer) == 0  # another relay may not have them yet
+    OutboxMessage.objects.update(available_at=timezone.now())  # thirty seconds later
+    assert send_outbox(producer) == 2
+
+
+def test_an_event_that_no_release_knows_waits_and_then_joins_the_dead_letters(producer: kombu.Producer) -> None:
+    place(1)
+    OutboxMessage.objects.update(name="sample.renamed")
+    for _ in range(settings.MESSAGING["RELAY_MAX_SEND_FAILURES"]):
+        assert not DeadLetter.objects.exists()
+        OutboxMessage.objects.update(available_at=timezone.now())
+        send_outbox(producer)
+    letter = DeadLetter.objects.get()
+    assert (letter.reason, letter.consumer) == (Reason.UNKNOWN_EVENT, RELAY)
+    assert not OutboxMessage.objects.waiting().exists()
+
+
+def test_a_row_that_cannot_be_sent_holds_up_no_other(producer: kombu.Producer) -> None:
+    place(1)
+    OutboxMessage.objects.update(name="sample.renamed")
+    place(5)
+    send_outbox(producer)
+    assert sum(len(bundle) for bundle in bundles()) == 5
+    assert OutboxMessage.objects.waiting().count() == 1
+
+
+def test_a_due_retry_is_sent_and_one_that_is_not_due_waits(producer: kombu.Producer) -> None:
+    place(2)
+    due, later = OutboxMessage.objects.order_by("pk")
+    for message, due_at in ((due, timezone.now()), (later, timezone.now() + timedelta(hours=1))):
+        Attempt.objects.create(
+            message_id=message.message_id,
+            consumer="sample.take_one",
+            attempt=1,
+            key=message.key,
+            envelope=message.envelope().as_dict(),
+            error_class="TimeoutError",
+            due_at=due_at,
+        )
+    assert send_retries(producer) == 1
+    assert [len(bundle) for bundle in bundles()] == [1]
+    assert Attempt.objects.get(sent_at=None).message_id == later.message_id
+
+
+def test_a_retry_of_a_consumer_that_is_gone_joins_the_dead_letters(producer: kombu.Producer) -> None:
+    place(1)
+    message = OutboxMessage.objects.get()
+    Attempt.objects.create(
+        message_id=message.message_id,
+        consumer="sample.removed",
+        attempt=1,
+        key=message.key,
+        envelope=message.envelope().as_dict(),
+        error_class="TimeoutError",
+        due_at=timezone.now(),
+    )
+    send_retries(producer)
+    assert DeadLetter.objects.get().reason == Reason.UNROUTABLE
+    assert not Attempt.objects.filter(sent_at=None).exists()
+
+
+def test_the_claim_uses_the_partial_index() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET enable_seqscan = off")
+        cursor.execute("EXPLAIN SELECT id FROM messaging_outboxmessage WHERE published_at IS NULL ORDER BY id LIMIT 10")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+        cursor.execute("RESET enable_seqscan")
+    assert "outbox_waiting" in plan
+
+
+def test_a_commit_wakes_an_idle_relay_at_once(relay: Process) -> None:
+    place(1)
+    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), seconds=10, what="the relay to send")
+
+
+def test_a_relay_killed_with_9_is_followed_by_another_that_sends_the_rest(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    log = tmp_path_factory.mktemp("relay")
+    with running(manage_command("relay"), log=log / "first.log", ready="relay_started") as first:
+        place(3000)
+        wait_until(lambda: OutboxMessage.objects.exclude(published_at=None).exists(), what="the first batch")
+        os.kill(first.pid, signal.SIGKILL)
+    OutboxMessage.objects.waiting().update(available_at=timezone.now())  # its lease has ended
+    with running(manage_command("relay"), log=log / "second.log", ready="relay_started"):
+        wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="an empty outbox")
+    assert len({one for bundle in bundles() for one in bundle}) == 3000
+
+
+def test_sigterm_ends_the_relay_cleanly(tmp_path_factory: pytest.TempPathFactory) -> None:
+    log = tmp_path_factory.mktemp("relay") / "relay.log"
+    with running(manage_command("relay"), log=log, ready="relay_started") as process:
+        assert process.stop() == 0
+        assert "relay_stopped" in process.output()
+
+
+def test_a_database_restart_is_survived(relay: Process) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    place(1)
+    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
+    assert relay.exit_code is None
