@@ -4,7 +4,6 @@ Invariant: an order leaves ``accepted`` at most once. Every verb below is one UP
 state that it leaves, so of two that race exactly one changes the row and the other is told so.
 """
 
-from decimal import Decimal
 from uuid import UUID
 
 from django.db import models
@@ -16,7 +15,6 @@ from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from orders import requests
-from orders.models.product import Product
 from orders.money import Money
 
 
@@ -116,32 +114,3 @@ class Order(models.Model):
     def total_price(self) -> Money:
         """Return what the customer pays."""
         return Money(self.total, self.currency)
-
-
-class OrderLine(models.Model):
-    """One product of an order, at the price that it had then."""
-
-    order = models.ForeignKey(
-        Order, on_delete=models.CASCADE, related_name="lines", verbose_name=_("order"), db_index=False
-    )
-    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+", verbose_name=_("product"))
-    quantity = models.IntegerField(_("quantity"))
-    unit_price = models.DecimalField(_("unit price"), max_digits=12, decimal_places=2)
-
-    class Meta:
-        verbose_name = _("order line")
-        verbose_name_plural = _("order lines")
-        ordering = ["id"]
-        constraints = [
-            models.CheckConstraint(condition=Q(quantity__gt=0), name="order_line_quantity_positive"),
-            models.CheckConstraint(condition=Q(unit_price__gte=0), name="order_line_unit_price_not_negative"),
-            models.UniqueConstraint(fields=["order", "product"], name="order_line_once_per_product"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.quantity} × {self.product_id}"
-
-    @property
-    def amount(self) -> Decimal:
-        """Return what this line adds to the total."""
-        return self.unit_price * self.quantity
