@@ -26,7 +26,7 @@ class Accepted:
         return message_from_bytes(self.data, policy=default)
 
     def header(self, name: str) -> str:
-        return str(self.message[name])
+        return str(self.message[name]).strip()  # Django 5.2 folds a long subject before its first word
 
 
 class SmtpServer(socketserver.ThreadingTCPServer):
@@ -40,6 +40,7 @@ class SmtpServer(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), SmtpSession)
         self.replies = replies
         self.on_mail = on_mail
+        self.unknown_recipients: set[str] = set()
         self.accepted: list[Accepted] = []
         self.connection_count = 0
         self.closing = threading.Event()
@@ -88,7 +89,11 @@ class SmtpSession(socketserver.StreamRequestHandler):
         if command == "MAIL":
             self.sender = line
         if command == "RCPT":
-            self.recipients.append(line[len("RCPT TO:") :].strip("<>"))
+            recipient = line[len("RCPT TO:") :].strip("<>")
+            if recipient in self.server.unknown_recipients:
+                self.wfile.write(b"550 5.1.1 no such user\r\n")
+                return True
+            self.recipients.append(recipient)
         going_on = self._reply(command)
         if command == "DATA" and going_on and self.server.replies.get("DATA", "354").startswith("354"):
             return self._take_mail()
