@@ -1,7 +1,6 @@
 """Fixtures that every part of the tests may use."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from celery import current_app

@@ -29,7 +29,7 @@ class Process:
     def __init__(self, command: Sequence[str], *, log: Path, env: dict[str, str] | None = None) -> None:
         self.log = log
         with log.open("ab") as out:
-            self._process = subprocess.Popen(  # noqa: S603 - our own commands
+            self._process = subprocess.Popen(
                 # Tied to us: a test run that is killed must leave no worker behind that takes the next run's messages.
                 [sys.executable, "-m", "config.tether", "KILL", *command],
                 cwd=ROOT,

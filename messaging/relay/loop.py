@@ -83,8 +83,9 @@ class Relay:
 
     def _wait(self) -> None:
         """Sleep until a commit publishes something, RELAY_POLL_SECONDS at most."""
-        for _ in connection.connection.notifies(timeout=settings.MESSAGING["RELAY_POLL_SECONDS"], stop_after=1):
-            return
+        with connection.wrap_database_errors:
+            for _ in connection.connection.notifies(timeout=settings.MESSAGING["RELAY_POLL_SECONDS"], stop_after=1):
+                return
 
     def _drop_database_connection(self) -> None:
         connection.close()

@@ -50,7 +50,7 @@ def test_a_message_and_its_follow_up_take_effect_once() -> None:
 def test_a_message_delivered_twenty_times_takes_effect_once(event_class: type[Sampled | Listed]) -> None:
     sample_id = uuid4()
     place(event_class(sample_id=sample_id))
-    wait_until(lambda: ProcessedMessage.objects.exists(), what="the first delivery")
+    wait_until(ProcessedMessage.objects.exists, what="the first delivery")
     for _ in range(20):
         OutboxMessage.objects.filter(key=sample_id).update(published_at=None, sent_to=[])
         place(event_class(sample_id=uuid4()))
@@ -196,7 +196,8 @@ def _children(pid: int) -> list[int]:
     import subprocess
 
     return [
-        int(line) for line in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
+        int(line)
+        for line in subprocess.run(["pgrep", "-P", str(pid)], check=True, capture_output=True, text=True).stdout.split()
     ]
 
 

@@ -19,9 +19,9 @@ def test_publishing_outside_a_transaction_is_refused() -> None:
 
 
 def test_a_rolled_back_change_leaves_no_message() -> None:
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+    with transaction.atomic():
         publish(Sampled(sample_id=uuid4()))
-        raise ZeroDivisionError
+        transaction.set_rollback(True)
     assert not OutboxMessage.objects.exists()
 
 

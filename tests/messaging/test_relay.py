@@ -41,15 +41,9 @@ def bundles(queue: str = "sample") -> list[list[str]]:
     """Take everything out of a queue; return the bundle of each Celery message."""
     found = []
     with current_app.connection_for_read() as broker:
-        simple = broker.SimpleQueue(current_app.amqp.queues[queue])
-        while True:
-            try:
-                message = simple.get(block=False)
-            except simple.Empty:
-                break
+        bound = current_app.amqp.queues[queue].bind(broker.default_channel)
+        while message := bound.get(no_ack=True):
             found.append(message.payload[0][0])
-            message.ack()
-        simple.close()
     return found
 
 

@@ -18,7 +18,7 @@ class UnpicklableError(Exception):
         self.handler = lambda: None
 
 
-def behave(behaviour: str, seconds: float = 0) -> None:
+def behave(behaviour: str, seconds: float = 0) -> None:  # noqa: PLR0912 - one case per misbehaviour
     """Do what the event asks for, after the effect was written."""
     match behaviour:
         case "ok":
