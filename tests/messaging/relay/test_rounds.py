@@ -1,27 +1,22 @@
-"""The relay against a real broker: what it does when things go wrong on its side of the boundary."""
+"""The relay's rounds against a real broker: what it does when things go wrong on its side of the boundary."""
 
-import os
-import signal
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
-from uuid import uuid4
 
 import kombu
 import pytest
 from celery import current_app
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from messaging.models import Attempt, DeadLetter, OutboxMessage
 from messaging.models.dead_letter import Reason
-from messaging.publish import publish
 from messaging.relay.bundles import BrokerTrouble
 from messaging.relay.outbox import RELAY, send_outbox
 from messaging.relay.retries import send_retries
-from tests.processes import Process, manage_command, running, wait_until
-from tests.sample.events import Sampled
+from tests.messaging.relay.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 
@@ -30,21 +25,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 def producer() -> Iterator[kombu.Producer]:
     with current_app.connection_for_write() as broker:
         yield current_app.amqp.Producer(broker, auto_declare=False)
-
-
-def place(count: int) -> None:
-    with transaction.atomic():
-        publish(*(Sampled(sample_id=uuid4()) for _ in range(count)))
-
-
-def bundles(queue: str = "sample") -> list[list[str]]:
-    """Take everything out of a queue; return the bundle of each Celery message."""
-    found = []
-    with current_app.connection_for_read() as broker:
-        bound = current_app.amqp.queues[queue].bind(broker.default_channel)
-        while message := bound.get(no_ack=True):
-            found.append(message.payload[0][0])
-    return found
 
 
 def test_a_single_message_travels_alone_and_many_share_bundles(producer: kombu.Producer) -> None:
@@ -56,7 +36,7 @@ def test_a_single_message_travels_alone_and_many_share_bundles(producer: kombu.P
     assert [len(bundle) for bundle in bundles()] == [100, 100, 50]
 
 
-def test_three_relays_send_each_row_once(tmp_path: object) -> None:
+def test_three_relays_send_each_row_once() -> None:
     place(1000)
 
     def relay_all() -> None:
@@ -162,40 +142,3 @@ def test_the_claim_uses_the_partial_index() -> None:
         plan = "\n".join(row[0] for row in cursor.fetchall())
         cursor.execute("RESET enable_seqscan")
     assert "outbox_waiting" in plan
-
-
-def test_a_commit_wakes_an_idle_relay_at_once(relay: Process) -> None:
-    place(1)
-    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), seconds=10, what="the relay to send")
-
-
-def test_a_relay_killed_with_9_is_followed_by_another_that_sends_the_rest(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    log = tmp_path_factory.mktemp("relay")
-    with running(manage_command("relay"), log=log / "first.log", ready="relay_started") as first:
-        place(3000)
-        wait_until(lambda: OutboxMessage.objects.exclude(published_at=None).exists(), what="the first batch")
-        os.kill(first.pid, signal.SIGKILL)
-    OutboxMessage.objects.waiting().update(available_at=timezone.now())  # its lease has ended
-    with running(manage_command("relay"), log=log / "second.log", ready="relay_started"):
-        wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="an empty outbox")
-    assert len({one for bundle in bundles() for one in bundle}) == 3000
-
-
-def test_sigterm_ends_the_relay_cleanly(tmp_path_factory: pytest.TempPathFactory) -> None:
-    log = tmp_path_factory.mktemp("relay") / "relay.log"
-    with running(manage_command("relay"), log=log, ready="relay_started") as process:
-        assert process.stop() == 0
-        assert "relay_stopped" in process.output()
-
-
-def test_a_database_restart_is_survived(relay: Process) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-    place(1)
-    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
-    assert relay.exit_code is None
