@@ -120,9 +120,14 @@ def server_script() -> str | None:
     return next((script for script in SCRIPTS if Path(script).exists()), None) or shutil.which("rabbitmq-server")
 
 
+def is_installed() -> bool:
+    """Tell whether a node can be started here."""
+    return server_script() is not None and shutil.which("epmd") is not None
+
+
 def skip_without_rabbitmq() -> None:
     """Skip the calling test where RabbitMQ is not installed; with CI set, fail it."""
-    if server_script() is not None and shutil.which("epmd") is not None:
+    if is_installed():
         return
     reason = "rabbitmq-server is not installed (Debian: apt-get install rabbitmq-server)"
     if os.environ.get("CI"):

@@ -1,0 +1,55 @@
+"""A Celery app with the project's own settings on a broker of the tests, with shortened timeouts."""
+
+from typing import Any
+
+from celery import Celery
+
+from config.queues import PLATFORM
+from config.settings import celery as project
+from messaging.queues import DEAD_LETTER_QUEUE, EXCHANGE, Queue, celery_queues
+from messaging.transport.install import install
+from messaging.transport.options import broker_settings, redis_options
+
+QUEUES = ("contract", "contract.other")
+STARTED, FINISHED = "started", "finished"  # what the tasks write down
+DELIVERY_LIMIT = 2  # three runs
+HEARTBEAT_SECONDS = 2  # RabbitMQ takes a worker that is silent for twice as long for dead
+
+
+def make_app(broker_url: str, *, visibility_timeout: float | None = None, **options: Any) -> Celery:
+    """Return the app. Without ``visibility_timeout`` the timeouts are those that the project ships."""
+    install()
+    app = Celery("contract", set_as_current=False)
+    app.conf.update(
+        {
+            name.removeprefix("CELERY_").lower(): value
+            for name, value in vars(project).items()
+            if name.startswith("CELERY_")
+        }
+    )
+    table: dict[str, Any] = {
+        "exchange": EXCHANGE.name,
+        "queues": [*QUEUES, DEAD_LETTER_QUEUE],
+        "dead_letter_queue": DEAD_LETTER_QUEUE,
+        "delivery_limit": DELIVERY_LIMIT,
+    }
+    broker = broker_settings(broker_url, **table)
+    if visibility_timeout and not broker_url.startswith("amqp"):
+        broker.transport_options.update(redis_options(**table, visibility_timeout=visibility_timeout))
+    app.conf.update(
+        # To both: to ``broker_url`` Celery prefers the variable CELERY_BROKER_URL, which names another broker here.
+        broker_read_url=broker.url,
+        broker_write_url=broker.url,
+        broker_transport_options={**broker.transport_options, **options},
+        broker_use_ssl=broker.use_ssl,
+        broker_heartbeat=HEARTBEAT_SECONDS,
+        broker_connection_timeout=2,
+        task_queues=celery_queues([Queue(name, owner=PLATFORM) for name in QUEUES], delivery_limit=DELIVERY_LIMIT),
+        task_routes=None,
+        task_default_queue=QUEUES[0],
+        task_publish_retry=False,
+        result_backend="disabled://",
+        beat_schedule={},
+        worker_consumer="messaging.transport.consumer:Consumer",
+    )
+    return app

@@ -1,0 +1,124 @@
+"""A worker dies, is stopped, is cut off, or outlives its broker: nothing is lost, and nothing running is run again."""
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.brokers import VISIBILITY_TIMEOUT, Broker, lines, open_gate, wait_for_lines
+from tests.contract.celery_app import FINISHED, HEARTBEAT_SECONDS, QUEUES, STARTED
+from tests.processes import Process, wait_until
+
+
+def test_long_task_runs_once(broker: Broker, path: Path, tmp_path: Path) -> None:
+    """Longer than the visibility timeout, with another worker at hand, and once more during a warm shutdown."""
+    workers = [broker.start_worker(tmp_path), broker.start_worker(tmp_path)]
+    with broker.running(*workers):
+        broker.send("wait", path)
+        wait_for_lines(path, STARTED)
+        time.sleep(VISIBILITY_TIMEOUT * 1.5)  # it is the passing of time that is tested
+        (holder,) = (worker for worker in workers if "Task wait" in worker.output())
+        holder.send(signal.SIGTERM)
+        time.sleep(VISIBILITY_TIMEOUT * 1.5)
+        open_gate(path, 1)
+        wait_until(lambda: holder.exit_code is not None, what="the end of the worker")
+
+        assert holder.exit_code == 0
+        assert lines(path) == [STARTED, FINISHED]
+        wait_until(lambda: is_drained(broker), what="an acknowledgement")
+
+
+def test_message_of_a_killed_worker_is_taken_up_by_another(broker: Broker, path: Path, tmp_path: Path) -> None:
+    doomed = broker.start_worker(tmp_path)
+    with broker.running(doomed):
+        broker.send("wait", path)
+        wait_for_lines(path, STARTED)
+        other = broker.start_worker(tmp_path)
+        with broker.running(other):
+            doomed.kill()
+            open_gate(path, 2)
+            wait_for_lines(path, STARTED, STARTED, FINISHED)
+            wait_until(lambda: is_drained(broker), what="an acknowledgement")
+
+
+def test_stopped_worker_that_goes_on_disturbs_nobody(broker: Broker, path: Path, tmp_path: Path) -> None:
+    """Its late ack must not end the delivery that somebody else has by then: a third run proves that it did not."""
+    stopped = broker.start_worker(tmp_path)
+    with broker.running(stopped):
+        broker.send("wait", path)
+        wait_for_lines(path, STARTED)
+        stopped.send(signal.SIGSTOP)
+        second = broker.start_worker(tmp_path)
+        with broker.running(second):
+            wait_for_lines(path, STARTED, STARTED, seconds=VISIBILITY_TIMEOUT + 4 * HEARTBEAT_SECONDS + 10)
+            open_gate(path, 1)
+            stopped.send(signal.SIGCONT)
+            wait_for_lines(path, STARTED, STARTED, FINISHED)
+            wait_until(lambda: has_noticed(stopped), what="the stopped worker to notice that it is late")
+        open_gate(path, 3)
+        wait_for_lines(path, STARTED, STARTED, FINISHED, STARTED, FINISHED)
+        wait_until(lambda: is_drained(broker), what="an acknowledgement")
+        assert stopped.exit_code is None
+
+
+def test_broker_restarts_under_a_running_task_and_an_idle_worker(restarted: Broker, path: Path, tmp_path: Path) -> None:
+    broker = restarted
+    busy, idle = broker.start_worker(tmp_path, QUEUES[0]), broker.start_worker(tmp_path, QUEUES[1])
+    after_busy, after_idle = path.with_name("busy"), path.with_name("idle")
+    with broker.running(busy, idle):
+        broker.send("wait", path)
+        wait_for_lines(path, STARTED)
+
+        broker.service.stop()
+        broker.service.start()
+        for run in (1, 2):
+            open_gate(path, run)
+        broker.send("record", after_busy, queue=QUEUES[0])
+        broker.send("record", after_idle, queue=QUEUES[1])
+
+        wait_for_lines(after_idle, FINISHED, seconds=30)
+        wait_for_lines(after_busy, FINISHED, seconds=30)
+        wait_until(lambda: is_drained(broker), seconds=30, what="an acknowledgement")
+        assert (busy.exit_code, idle.exit_code) == (None, None)
+    assert lines(path).count(FINISHED) in (1, 2)  # the first run may have been acknowledged over a new connection
+
+
+@pytest.mark.parametrize("session_broker", ["valkey"], indirect=True)  # on RabbitMQ there is no lease to renew
+def test_worker_survives_connections_that_are_cut_again_and_again(broker: Broker, path: Path, tmp_path: Path) -> None:
+    """Among them that over which it renews the lease of a running task."""
+    worker = broker.start_worker(tmp_path)
+    after = path.with_name("after")
+    with broker.running(worker), broker.client() as client:
+        broker.send("wait", path)
+        wait_for_lines(path, STARTED)
+        deadline = time.monotonic() + VISIBILITY_TIMEOUT
+        while time.monotonic() < deadline:
+            client.execute_command("CLIENT", "KILL", "SKIPME", "yes")
+            time.sleep(0.15)
+        for run in (1, 2, 3):
+            open_gate(path, run)
+        broker.send("record", after)
+
+        wait_for_lines(after, FINISHED, seconds=30)
+        assert worker.exit_code is None
+        wait_until(lambda: broker.depth().total == 0, what="an acknowledgement")
+    assert FINISHED in lines(path)
+
+
+@pytest.fixture
+def restarted(broker: Broker) -> Iterator[Broker]:
+    """Leave the broker running, whatever becomes of the test."""
+    yield broker
+    broker.service.start()
+
+
+def is_drained(broker: Broker) -> bool:
+    """Tell whether nothing waits, nothing is taken, and nothing died."""
+    return broker.depth().total == 0 and broker.depth("dead_letters").total == 0
+
+
+def has_noticed(worker: Process) -> bool:
+    """Tell whether a worker has said that its ack came too late, or its connection is gone."""
+    return any(sign in worker.output() for sign in ("late_ack_ignored", "Couldn't ack", "Connection to broker lost"))
