@@ -1,11 +1,13 @@
 """The consumers in real processes: relay, worker, and a mail server on a socket."""
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
-import psutil
 import pytest
+from celery import current_app
 
 from inventory.models import Reservation, StockItem
 from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
@@ -102,16 +104,15 @@ def test_a_silent_mail_server_is_retried_and_holds_up_no_order(start_worker: Sta
 
 
 def test_a_worker_killed_after_the_mail_was_taken_sends_the_same_message_id_again(start_worker: StartWorker) -> None:
-    victims: list[Process] = []
+    children: list[int] = []
 
     def kill_once() -> None:
-        while victims:
-            for child in psutil.Process(victims.pop().pid).children():
-                child.kill()
+        while children:
+            os.kill(children.pop(), signal.SIGKILL)
 
     with smtp_server(on_mail=kill_once) as server:
-        worker = start_worker(server)
-        victims.append(worker)
+        start_worker(server)
+        children.extend(_children_of_the_worker())
         order = place()
         wait_until(lambda: MailLog.objects.filter(order_id=order.pk).count() == 2, seconds=60, what="both log rows")
     message_ids = [mail.header("Message-ID") for mail in server.accepted]
@@ -130,6 +131,11 @@ def test_a_cancelled_order_gets_its_stock_back_and_a_mail(start_worker: StartWor
         wait_until(_queues_are_empty, what="empty queues")
     assert StockItem.objects.get().reserved == 0
     assert "confirmed" not in {kind for kind, _subject in mails_to(server, order)}
+
+
+def _children_of_the_worker() -> list[int]:
+    (stats,) = current_app.control.inspect(timeout=10, limit=1).stats().values()
+    return list(stats["pool"]["processes"])
 
 
 def _queues_are_empty() -> bool:

@@ -1,0 +1,51 @@
+"""The consumers in real processes: relay and worker."""
+
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
+from inventory.models import Reservation
+from messaging.models import DeadLetter
+from messaging.models.dead_letter import Reason
+from messaging.publish import publish
+from orders.events import Line, OrderCancelled, OrderPlaced
+from tests.inventory.factories import reserved, stock
+from tests.processes import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "worker")]
+
+
+def placed(quantity: int) -> OrderPlaced:
+    lines = (Line(sku="A", quantity=quantity),)
+    return OrderPlaced(order_id=uuid7(), placed_at=timezone.now(), lines=lines, total=Decimal(1), currency="EUR")
+
+
+def cancelled(order_id: UUID) -> OrderCancelled:
+    return OrderCancelled(order_id=order_id, placed_at=timezone.now(), total=Decimal(1), currency="EUR")
+
+
+def test_one_bad_order_does_not_take_its_bundle_with_it() -> None:
+    stock(A=100)
+    bad, good = placed(0), [placed(2) for _ in range(30)]
+    with transaction.atomic():
+        publish(*good[:15], bad, *good[15:])
+    wait_until(lambda: reserved("A") == 60, what="thirty reservations")
+    wait_until(lambda: DeadLetter.objects.filter(consumer="inventory.reserve_stock").exists(), what="a dead letter")
+    letter = DeadLetter.objects.get(consumer="inventory.reserve_stock")
+    assert (letter.key, letter.reason) == (str(bad.order_id), Reason.PERMANENT_ERROR)
+    assert not Reservation.objects.filter(pk=bad.order_id).exists()
+
+
+def test_cancelled_orders_hold_no_stock_in_whichever_order_their_messages_come() -> None:
+    stock(A=100)
+    orders = [placed(1) for _ in range(20)]
+    with transaction.atomic():
+        for number, order in enumerate(orders):
+            pair = [order, cancelled(order.order_id)]
+            publish(*(pair if number % 2 else reversed(pair)))
+    wait_until(lambda: Reservation.objects.filter(state="released").count() == 20, what="twenty releases")
+    assert reserved("A") == 0
