@@ -30,5 +30,5 @@ def backoff_seconds(
     8.0
     """
     doublings = min(attempt - 1, 63)  # 2**63 seconds outlive any ceiling and any float
-    delay = max(float(floor), min(float(ceiling), factor * 2**doublings))
-    return uniform(float(floor), delay) if jitter else delay
+    delay = max(floor, min(ceiling, factor * 2**doublings))
+    return float(uniform(floor, delay) if jitter else delay)
