@@ -4,6 +4,7 @@ from config.queues import PLATFORM
 from config.queues import QUEUES as PROJECT_QUEUES
 from config.settings import *  # noqa: F403
 from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS as _OPTIONS
+from config.settings import DELIVERY_LIMIT
 from config.settings import INSTALLED_APPS as _APPS
 from config.settings import MESSAGING as _MESSAGING
 from messaging.queues import Queue, celery_queues
@@ -11,4 +12,6 @@ from messaging.queues import Queue, celery_queues
 INSTALLED_APPS = [*_APPS, "tests.sample"]
 QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))
 MESSAGING = {**_MESSAGING, "QUEUES": QUEUES}
-CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=_OPTIONS.get("delivery_limit", 3))
+CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
+if "queues" in _OPTIONS:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {**_OPTIONS, "queues": (*_OPTIONS["queues"], "sample")}

@@ -4,45 +4,70 @@ from celery.schedules import crontab
 
 from config.env import env
 from config.queues import QUEUES
-from messaging.queues import DEAD_LETTER_EXCHANGE, celery_queues, route_task
+from messaging.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
+from messaging.transport.options import broker_settings
 
-_DELIVERY_LIMIT = 3  # returns to the queue; 3 means four runs, as RabbitMQ counts
+# Returns to the queue before a message is dead-lettered: 3 means four runs, as RabbitMQ counts. Enough for a deploy
+# that kills workers twice; few enough that a message that kills its worker does so for seconds, not for a night (F07).
+DELIVERY_LIMIT = 3
 
-CELERY_BROKER_URL = env.CELERY_BROKER_URL
-CELERY_TASK_DEFAULT_QUEUE = "messaging"
-CELERY_TASK_DEFAULT_EXCHANGE = "tasks"
-CELERY_TASK_CREATE_MISSING_QUEUES = False  # a typo fails at once (F51)
-CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=_DELIVERY_LIMIT)
+_broker = broker_settings(
+    env.CELERY_BROKER_URL,
+    exchange=EXCHANGE.name,
+    queues=[*(queue.name for queue in QUEUES), DEAD_LETTER_QUEUE],
+    dead_letter_queue=DEAD_LETTER_QUEUE,
+    delivery_limit=DELIVERY_LIMIT,
+)
+CELERY_BROKER_READ_URL = _broker.url  # both, because to broker_url Celery prefers the environment's variable
+CELERY_BROKER_WRITE_URL = _broker.url
+CELERY_BROKER_TRANSPORT_OPTIONS = _broker.transport_options
+CELERY_BROKER_USE_SSL = _broker.use_ssl
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True  # a worker that starts before its broker waits for it
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # and goes on waiting, however long the outage
+CELERY_WORKER_CONSUMER = "messaging.transport.consumer:Consumer"  # dead-letters what cannot be decoded
+
+# --- Queues and routes: from the one table -------------------------------------------------------------------------
+CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 CELERY_TASK_ROUTES = (route_task,)
+CELERY_TASK_DEFAULT_QUEUE = "messaging"  # Celery's own tasks; those of the apps are routed
+CELERY_TASK_DEFAULT_EXCHANGE = EXCHANGE.name
+CELERY_TASK_CREATE_MISSING_QUEUES = False  # a typo fails at once (F51)
 
+# --- Acknowledgement: a consumer expects to fail -------------------------------------------------------------------
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True  # else a killed child counts as done; the delivery limit ends the loop
 CELERY_TASK_ACKS_ON_FAILURE = False  # a failure is rejected, so that it reaches the dead-letter exchange (F04)
 CELERY_TASK_ACKS_ON_TIMEOUT = False  # a hard limit kills the child: the message goes back, the delivery limit counts
-CELERY_TASK_IGNORE_RESULT = False
-CELERY_RESULT_BACKEND = "django-db"
-CELERY_RESULT_EXTENDED = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # messages held per child: an idle worker finds some to take (F50)
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False  # the inbox absorbs the second delivery (F15)
+
+# --- Limits --------------------------------------------------------------------------------------------------------
+CELERY_TASK_SOFT_TIME_LIMIT = 240  # seconds; for tasks that are no consumers, which have their own
+CELERY_TASK_TIME_LIMIT = 270  # seconds; 30 to clean up
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20.0  # seconds for running tasks at SIGQUIT or a second SIGTERM (F40)
+CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False  # nothing here waits in a worker's memory for its ETA
+
+# --- Content: JSON and nothing else --------------------------------------------------------------------------------
 CELERY_TASK_SERIALIZER = "json"
 CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
+
+# --- Results of scheduled and long tasks; consumers ignore theirs, the inbox is their record ------------------------
+CELERY_RESULT_BACKEND = "django-db"
+CELERY_RESULT_EXTENDED = True  # the admin shows a result's task name and worker
+CELERY_RESULT_EXPIRES = None  # messaging.prune deletes them in small batches; Celery's own cleanup takes one big one
+
+# --- Flower --------------------------------------------------------------------------------------------------------
+CELERY_WORKER_SEND_TASK_EVENTS = True
+CELERY_TASK_SEND_SENT_EVENT = False  # the relay sends; the outbox is its record
+CELERY_EVENT_QUEUE_TTL = 5  # seconds an event waits for a Flower that is away (F82)
+CELERY_EVENT_QUEUE_EXPIRES = 60  # seconds until the queue of a Flower that is gone is deleted
+
+# --- Schedule ------------------------------------------------------------------------------------------------------
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = "UTC"  # no daylight saving in the schedule (F91)
-
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20.0
-CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False
-CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
-CELERY_WORKER_SEND_TASK_EVENTS = True
-CELERY_TASK_SEND_SENT_EVENT = False
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-
-CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"confirm_publish": True}
-    if env.CELERY_BROKER_URL.startswith("amqp")
-    else {"visibility_timeout": 30, "dead_letter_queue": DEAD_LETTER_EXCHANGE.name, "delivery_limit": _DELIVERY_LIMIT}
-)
-
+# Times of the clock, not intervals, so that restarts of beat skip nothing (F79). `expires` (seconds) is below the
+# interval: after an outage one tick runs, not a flood of old ones (F78).
 CELERY_BEAT_SCHEDULE = {
     "prune": {"task": "messaging.prune", "schedule": crontab(minute="*/10"), "options": {"expires": 300}},
 }
