@@ -71,6 +71,11 @@ class Console:
             self.is_closed = True
             self._out = StringIO()
 
+    def close(self) -> None:
+        """Close the log files."""
+        for log_file in (self._supervisor, *self._followed.values()):
+            log_file.close()
+
     def _show_event(self, line: str) -> None:
         logged = _LOG_LINE.fullmatch(line)
         for pattern, text in EVENTS if logged else ():
@@ -101,9 +106,13 @@ class _LogFile:
     def _read(self, file: IO[bytes]) -> bytes:
         news = file.read(READ_BYTES)
         if not news and self._was_renamed(file):
-            file.close()
-            self._file = None
+            self.close()
         return news
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _was_renamed(self, file: IO[bytes]) -> bool:
         try:

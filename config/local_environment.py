@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+from config.server_user import open_directory
 from config.service import PROJECT_DIR
 
 SECRET_BYTES = 50
@@ -34,7 +35,7 @@ def _set_default(name: str, value: str) -> None:
 
 def _kept_secret(path: Path) -> str:
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        open_directory(path.parent)
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(SECRET_BYTES))
     return path.read_text()

@@ -5,14 +5,22 @@ python -m config.run manage WORD …      manage.py with the environment of the 
 python -m config.run reset              delete the data of the embedded servers (`make reset`)
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from config.local_environment import complete_environment
 from config.service import PROJECT_DIR
 from config.tether import signal_on_parent_death
+
+if TYPE_CHECKING:
+    from config.stack import Stack
 
 PRIVATE = 0o077  # umask: mails, logs and secrets are for the user who runs this
 
@@ -21,12 +29,19 @@ def main(command: str = "run", *arguments: str) -> int:
     """Do what the command says and return the exit code."""
     os.umask(PRIVATE)
     complete_environment()
-    # These read the environment, which is complete only now.
+    with errors_in_one_line():
+        return {"run": run, "manage": manage, "reset": reset}[command](*arguments)
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """End the process with one line and exit code 2 when something of the surroundings is not as it must be."""
+    # These read the environment, which must be complete by now.
     from config.env import end  # noqa: PLC0415
     from config.stack import STACK_ERRORS  # noqa: PLC0415
 
     try:
-        return {"run": run, "manage": manage, "reset": reset}[command](*arguments)
+        yield
     except STACK_ERRORS as error:
         end(str(error))
     except PermissionError as error:
@@ -40,7 +55,11 @@ def run() -> int:
     from config.env import env  # noqa: PLC0415
     from config.stack import Stack  # noqa: PLC0415
 
-    stack = Stack(env)
+    return attend(Stack(env))
+
+
+def attend(stack: Stack) -> int:
+    """Bring a stack up, show what happens, and drain it when a signal comes or it cannot go on."""
 
     def on_signal(number: int, _: FrameType | None) -> None:
         stack.ask_to_stop(hurry=number == signal.SIGINT)

@@ -97,9 +97,10 @@ def _open_for_reading(tree: Path) -> None:
 
 
 def open_directory(path: Path) -> None:
-    """Make a directory that others may pass through but not list."""
-    path.mkdir(parents=True, exist_ok=True)
-    path.chmod(0o711)
+    """Make a directory that others may pass through but not list. One that exists already is left as it is."""
+    if not path.exists():
+        path.mkdir(parents=True, exist_ok=True)
+        path.chmod(0o711)
 
 
 def _add_user() -> pwd.struct_passwd:

@@ -24,6 +24,7 @@ from config.ports import PortTakenError, is_taken
 from config.procfile import Program, read_procfile
 from config.reachability import UnreachableError
 from config.servers import check_named_servers, embedded_services, service_urls
+from config.server_user import open_directory
 from config.service import PROJECT_DIR, ServiceError, try_lock
 from config.supervise import Supervisor, SupervisorError, tethered
 
@@ -33,7 +34,7 @@ ROUND_SECONDS = 0.1
 REVIVE_SECONDS = 1.0  # between looks at what supervisord has given up
 SERVICE_SECONDS = 60  # for a service to answer: PostgreSQL may have to replay its log after a crash
 PROGRAMS_SECONDS = 60  # for the first page: all processes start at once and share the processor
-ANSWER_SECONDS = 2
+ANSWER_SECONDS = 5
 HURRY_AFTER_SECONDS = 1.0  # make passes on a signal that we got ourselves; a second Ctrl-C comes later than that
 
 
@@ -65,6 +66,7 @@ class Stack:
         with ExitStack() as opening:
             opening.enter_context(_only_run_in(self._env.BATON_STATE_DIR))
             opening.callback(self._supervisor.close)
+            opening.callback(self._console.close)
             self._refuse_taken_ports()
             check_named_servers(self._env)
             for service in self._services:
@@ -169,6 +171,7 @@ class Stack:
 
 @contextmanager
 def _only_run_in(state_dir: Path) -> Iterator[None]:
+    open_directory(state_dir)
     with (state_dir / "run.lock").open("a+") as lock:
         if not try_lock(lock):
             lock.seek(0)

@@ -211,13 +211,14 @@ def test_programs_below_a_closed_home_are_copied_to_where_the_server_user_can_ru
     nobody = pwd.getpwnam("nobody")
     user = ServerUser(uid=nobody.pw_uid, gid=nobody.pw_gid)
     with tempfile.TemporaryDirectory() as shared:
-        monkeypatch.setattr(server_user, "SHARED_HOME", Path(shared))
+        Path(shared).chmod(0o711)
+        monkeypatch.setattr(server_user, "SHARED_HOME", Path(shared) / "baton")
         monkeypatch.setattr(ServerUser, "can_reach", lambda self, path: False)
 
         home = server_user.program_home(user)
 
         for program in ("initdb", "postgres"):  # initdb needs a library that lies beside the package
-            command = [home / "bin" / program, "--version"]
+            command = [str(home / "bin" / program), "--version"]
             result = subprocess.run(
                 command, user=user.uid, group=user.gid, cwd="/", check=False, capture_output=True, text=True
             )

@@ -1,0 +1,20 @@
+"""A run with a Procfile of its own and short pauses: `python -m tests.config.dummy_run PROCFILE`."""
+
+import sys
+from pathlib import Path
+
+from config import supervise
+from config.local_environment import complete_environment
+from config.run import attend, errors_in_one_line
+
+supervise.SETTLED_SECONDS = 1
+supervise.QUICK_RETRIES = 1
+supervise.RETRY_SECONDS = 1
+
+if __name__ == "__main__":
+    complete_environment()
+    from config.env import env
+    from config.stack import Stack
+
+    with errors_in_one_line():
+        sys.exit(attend(Stack(env, procfile=Path(sys.argv[1]), set_up=())))

@@ -1,0 +1,63 @@
+"""The Makefile's first words: a Python that will not do is refused in one line, by its name and version."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from config.service import PROJECT_DIR
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    for name in ("Makefile", "requirements.lock", "requirements-dev.lock"):
+        shutil.copy(PROJECT_DIR / name, tmp_path)
+    return tmp_path
+
+
+def make(checkout: Path, target: str, *, python3: str) -> subprocess.CompletedProcess[str]:
+    """Run make with a `python3` that is the given shell script."""
+    folder = checkout / "bin"
+    folder.mkdir()
+    (folder / "python3").write_text(f"#!/bin/sh\n{python3}\n")
+    (folder / "python3").chmod(0o755)
+    return subprocess.run(
+        ["make", target],
+        cwd=checkout,
+        env={"PATH": f"{folder}:/usr/bin:/bin"},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def complaint(result: subprocess.CompletedProcess[str]) -> str:
+    """Return the line beside make's own, and see that there is but one."""
+    (line,) = (line for line in result.stderr.splitlines() if not line.startswith("make"))
+    assert result.returncode == 2
+    return line
+
+
+@pytest.mark.parametrize("target", ["run", "test", "demo", "lint"])
+def test_an_old_python_is_refused(checkout: Path, target: str) -> None:
+    result = make(checkout, target, python3='test "$1" = -V && echo "Python 3.9.2"; exit 1')
+
+    assert complaint(result).startswith("Baton needs Python 3.11, 3.12 or 3.13, but `python3` is: Python 3.9.2.")
+    assert not (checkout / ".venv").exists()
+
+
+def test_a_python_without_venv_is_refused(checkout: Path) -> None:
+    result = make(checkout, "run", python3='case "$2" in *ensurepip*) exit 1;; esac')
+
+    assert complaint(result).startswith("Baton needs Python's module venv, which `python3` lacks")
+    assert not (checkout / ".venv").exists()
+
+
+def test_help_lists_every_target_that_people_type(checkout: Path) -> None:
+    result = make(checkout, "help", python3="exit 1")
+
+    assert [line.split()[1] for line in result.stdout.splitlines()] == [
+        *("help", "run", "manage", "reset", "test", "demo", "bench", "lint"),
+    ]

@@ -1,0 +1,58 @@
+"""The Procfile: every queue has its worker, and no shell stands between a signal and the process that it is for."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from config.procfile import Program, read_procfile
+from config.queues import QUEUES
+from config.service import PROJECT_DIR
+
+PROGRAMS = read_procfile(PROJECT_DIR / "Procfile")
+
+
+def test_every_queue_is_consumed_by_exactly_one_program() -> None:
+    consumed = [
+        queue
+        for program in PROGRAMS
+        if "worker" in program.command
+        for queue in program.command[program.command.index("-Q") + 1].split(",")
+    ]
+
+    assert sorted(consumed) == sorted(queue.name for queue in QUEUES)
+
+
+def test_every_worker_has_a_node_name_of_its_own() -> None:
+    names = [program.command[program.command.index("-n") + 1] for program in PROGRAMS if "worker" in program.command]
+
+    assert len(names) == len(set(names))
+
+
+def test_no_program_needs_a_shell() -> None:
+    assert all(program.command[0] == "python" for program in PROGRAMS)
+    assert not any(re.search(r"[$;&|<>`]", word) for program in PROGRAMS for word in program.command)
+
+
+def test_beat_writes_no_pid_file() -> None:
+    (beat,) = (program for program in PROGRAMS if program.name == "beat")
+
+    assert "--pidfile=" in beat.command
+
+
+def test_names_and_commands_are_read_in_the_order_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "Procfile"
+    path.write_text("# a comment\n\nweb:  serve --title 'a b'\nworker-1: work\n")
+
+    assert read_procfile(path) == (
+        Program("web", ("serve", "--title", "a b")),
+        Program("worker-1", ("work",)),
+    )
+
+
+def test_a_line_that_is_no_program_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "Procfile"
+    path.write_text("web: serve\nworker\n")
+
+    with pytest.raises(ValueError, match="Procfile, line 2: expected `name: command`, got 'worker'"):
+        read_procfile(path)
