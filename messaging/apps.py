@@ -10,5 +10,6 @@ class MessagingConfig(AppConfig):
     verbose_name = "Messaging"
 
     def ready(self) -> None:
-        """Register the system checks."""
+        """Register the system checks, and what the worker's main process notes."""
         from messaging import checks  # noqa: F401, PLC0415 - importing registers them; models must be there first
+        from messaging.worker import notes  # noqa: F401, PLC0415

@@ -56,6 +56,8 @@ class ConsumerTask(_Task):
     bundle_size: int = 100  # messages at most in one Celery message; 1 for effects outside the database
     atomic: bool = True
 
+    Request = "messaging.worker.request:ConsumerRequest"  # expired or revoked: dead-lettered, not acknowledged
+
     # Celery wraps `run` with its own retry (which waits in a worker's memory) unless this attribute is there.
     _orig_run = None
 

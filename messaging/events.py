@@ -66,6 +66,16 @@ def is_known(name: str) -> bool:
     return any(known == name for known, _version in _REGISTER)
 
 
+def known_names() -> list[str]:
+    """Return the names of the events that this release has."""
+    return sorted({name for name, _version in _REGISTER})
+
+
+def known_versions(name: str) -> list[int]:
+    """Return the versions of an event that this release has, the oldest first."""
+    return sorted(version for known, version in _REGISTER if known == name)
+
+
 def misfits(error: ValidationError) -> str:
     """Name the fields that do not fit, without their values: payloads stay out of logs."""
     return ", ".join(".".join(str(part) for part in item["loc"]) + f" ({item['type']})" for item in error.errors())

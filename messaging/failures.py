@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db.models import Max
 from django.utils import timezone
 
 from messaging.backoff import backoff_seconds
@@ -71,7 +70,8 @@ def classify(error: BaseException, *, task: "ConsumerTask", attempt: int) -> Ret
 
 def record_failure(task: "ConsumerTask", envelope: Envelope, error: BaseException) -> None:
     """Write the failed attempt, and what follows from it. Call inside a transaction."""
-    attempt = _last_attempt(task.name, envelope) + 1
+    round_, last_attempt = _latest(task.name, envelope)
+    attempt = last_attempt + 1
     decision = classify(error, task=task, attempt=attempt)
     description = describe(error)
     if isinstance(decision, Dead):
@@ -83,7 +83,8 @@ def record_failure(task: "ConsumerTask", envelope: Envelope, error: BaseExceptio
             attempt_count=attempt,
         )
         return
-    _schedule(task.name, envelope, attempt=attempt, delay_seconds=decision.delay_seconds, error=description)
+    delay = timedelta(seconds=decision.delay_seconds)
+    _schedule(task.name, envelope, place=(round_, attempt), delay=delay, error=description)
 
 
 @dataclass(frozen=True)
@@ -98,16 +99,20 @@ class ErrorDescription:
 
 def describe(error: BaseException) -> ErrorDescription:
     """Return class, message, traceback and a fingerprint: equal for the same fault at the same place in the code."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f"{frames[-1].filename}:{frames[-1].name}" if frames else ""
     error_class = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
     text = "".join(traceback.format_exception(error))
     return ErrorDescription(
         error_class=error_class,
         message=_text_of(error),
         traceback=_storable(text[-MAX_TRACEBACK_CHARS:]),
-        fingerprint=hashlib.sha256(f"{error_class}|{place}".encode()).hexdigest(),
+        fingerprint=hashlib.sha256(f"{error_class}|{_place_of(error)}".encode()).hexdigest(),
     )
+
+
+def _place_of(error: BaseException) -> str:
+    """Name the function that raised, by module and not by file: a release in another folder has the same faults."""
+    frames = [frame for frame, _line in traceback.walk_tb(error.__traceback__)]
+    return f"{frames[-1].f_globals.get('__name__')}:{frames[-1].f_code.co_name}" if frames else ""
 
 
 def _text_of(error: BaseException) -> str:
@@ -121,35 +126,35 @@ def _storable(text: str) -> str:
     return text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _last_attempt(consumer: str, envelope: Envelope) -> int:
+def _latest(consumer: str, envelope: Envelope) -> tuple[int, int]:
+    """Return the round and the number of the last attempt; each replay of a dead letter has begun a round."""
     attempts = Attempt.objects.filter(consumer=consumer, message_id=envelope.message_id)
-    return attempts.aggregate(last=Max("attempt"))["last"] or 0
+    return attempts.order_by("-round", "-attempt").values_list("round", "attempt").first() or (0, 0)
 
 
 def _schedule(
-    consumer: str, envelope: Envelope, *, attempt: int, delay_seconds: float, error: ErrorDescription
+    consumer: str, envelope: Envelope, *, place: tuple[int, int], delay: timedelta, error: ErrorDescription
 ) -> None:
-    Attempt.objects.bulk_create(
-        [
-            Attempt(
-                message_id=envelope.message_id,
-                consumer=consumer,
-                attempt=attempt,
-                key=envelope.key,
-                envelope=envelope.as_dict(),
-                error_class=error.error_class,
-                error_message=error.message,
-                traceback=error.traceback,
-                due_at=timezone.now() + timedelta(seconds=delay_seconds),
-            )
-        ],
-        ignore_conflicts=True,  # two deliveries of one message failed at the same time: one attempt, one retry
+    round_, attempt = place
+    failed = Attempt(
+        message_id=envelope.message_id,
+        consumer=consumer,
+        round=round_,
+        attempt=attempt,
+        key=envelope.key,
+        envelope=envelope.as_dict(),
+        error_class=error.error_class,
+        error_message=error.message,
+        traceback=error.traceback,
+        due_at=timezone.now() + delay,
     )
+    # Two deliveries of one message that failed at the same time are one attempt, and get one retry.
+    Attempt.objects.bulk_create([failed], ignore_conflicts=True)
     log.warning(
         "attempt_failed",
         consumer=consumer,
         message_id=str(envelope.message_id),
         attempt=attempt,
         error_class=error.error_class,
-        retry_in_seconds=round(delay_seconds, 1),
+        retry_in_seconds=round(delay.total_seconds(), 1),
     )

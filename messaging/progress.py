@@ -9,8 +9,11 @@ from datetime import datetime
 from typing import Literal, TypeVar
 from uuid import UUID
 
+from django.db.models import Q
+
 from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from messaging.models.dead_letter import UNSETTLED
+from messaging.models.dead_letter import State as LetterState
 from messaging.owners import owner_of
 from messaging.subscriptions import Subscription, subscriptions_of
 
@@ -47,7 +50,7 @@ def progress_of(key: str) -> list[ConsumerProgress]:
     A message that has left the outbox by retention is not listed.
     """
     messages = list(OutboxMessage.objects.filter(key=key).order_by("pk"))
-    known = _Known([message.message_id for message in messages])
+    known = _Known(key, [message.message_id for message in messages])
     return [
         _progress(message, subscription, known)
         for message in messages
@@ -58,11 +61,20 @@ def progress_of(key: str) -> list[ConsumerProgress]:
 class _Known:
     """What inbox, retries and dead letters know of some messages."""
 
-    def __init__(self, message_ids: Iterable[UUID]) -> None:
-        wanted = list(message_ids)
+    def __init__(self, key: str, message_ids: list[UUID]) -> None:
+        letters = list(DeadLetter.objects.filter(Q(key=key) | Q(message_id__in=message_ids)).order_by("pk"))
+        self._copies = {letter.copy_of_id: letter for letter in letters if letter.copy_of_id}
+        self._letters = _by_place(sorted(letters, key=lambda letter: (letter.state in UNSETTLED, letter.pk)))
+        wanted = [*message_ids, *(copy.message_id for copy in self._copies.values() if copy.message_id)]
         self.processed = _by_place(ProcessedMessage.objects.filter(message_id__in=wanted))
-        self.last_attempt = _by_place(Attempt.objects.filter(message_id__in=wanted).order_by("attempt"))
-        self.dead = _by_place(DeadLetter.objects.filter(message_id__in=wanted, state__in=UNSETTLED))
+        self.last_attempt = _by_place(Attempt.objects.filter(message_id__in=wanted).order_by("round", "attempt"))
+
+    def settle_place(self, place: _Place) -> tuple[_Place, DeadLetter | None]:
+        """Return where a message stands, and its dead letter: the edited copy's, if one was sent in its place."""
+        letter = self._letters.get(place)
+        while letter and (copy := self._copies.get(letter.pk)) and copy.message_id:
+            letter, place = copy, (copy.message_id, copy.consumer)
+        return place, letter
 
 
 def _by_place(rows: "Iterable[Row]") -> "dict[_Place, Row]":
@@ -70,42 +82,49 @@ def _by_place(rows: "Iterable[Row]") -> "dict[_Place, Row]":
 
 
 def _progress(message: OutboxMessage, subscription: Subscription, known: _Known) -> ConsumerProgress:
-    place = (message.message_id, subscription.consumer)
-    last_attempt = known.last_attempt.get(place)
-    state, updated_at = _state(message, subscription.consumer, known)
+    place, letter = known.settle_place((message.message_id, subscription.consumer))
+    last_attempt, processed = known.last_attempt.get(place), known.processed.get(place)
+    state, updated_at = _state(message, subscription.consumer, processed, letter, last_attempt)
     failed_count = last_attempt.attempt if last_attempt else 0
-    dead = known.dead.get(place)
     return ConsumerProgress(
         consumer=subscription.consumer,
         event=message.name,
         message_id=message.message_id,
         state=state,
-        attempts=dead.attempt_count if state == "dead" and dead else failed_count + (state == "done"),
+        attempts=letter.attempt_count if state == "dead" and letter else failed_count + (state == "done"),
         max_attempts=subscription.max_attempts,
         owner=str(owner_of(subscription.consumer)),
         updated_at=updated_at,
         next_attempt_at=last_attempt.due_at if state == "retrying" and last_attempt else None,
-        error=_error(state, last_attempt, dead),
+        error=_error(state, last_attempt, letter),
     )
 
 
-def _state(message: OutboxMessage, consumer: str, known: _Known) -> tuple[State, datetime]:
-    place = (message.message_id, consumer)
-    if processed := known.processed.get(place):
+def _state(
+    message: OutboxMessage,
+    consumer: str,
+    processed: ProcessedMessage | None,
+    letter: DeadLetter | None,
+    last_attempt: Attempt | None,
+) -> tuple[State, datetime]:
+    if processed:
         return "done", processed.processed_at
-    if dead := known.dead.get(place):
-        return "dead", dead.died_at
-    if last_attempt := known.last_attempt.get(place):
+    if letter and letter.state in (LetterState.OPEN, LetterState.DISCARDED):
+        return "dead", letter.died_at
+    if last_attempt and last_attempt.attempt == 0 and last_attempt.sent_at:  # a replay that has left
+        return "queued", last_attempt.sent_at
+    if last_attempt:
         return "retrying", last_attempt.failed_at
     if message.published_at or consumer in message.sent_to:
         return "queued", message.published_at or message.available_at
     return "waiting", message.occurred_at
 
 
-def _error(state: State, last_attempt: Attempt | None, dead: DeadLetter | None) -> str | None:
+def _error(state: State, last_attempt: Attempt | None, letter: DeadLetter | None) -> str | None:
     """Return the class of the last error while it matters; its text may hold more than a customer should read."""
-    if state == "dead" and dead:
-        return f"{dead.get_reason_display()}: {dead.error_class}"
+    if state == "dead" and letter:
+        what = letter.get_state_display() if letter.state == LetterState.DISCARDED else letter.get_reason_display()
+        return f"{what}: {letter.error_class}"
     if state == "retrying" and last_attempt:
         return last_attempt.error_class
     return None

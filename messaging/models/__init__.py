@@ -1,8 +1,22 @@
 """The tables of the machinery. They are read-only outside this package; the admin shows them."""
 
 from messaging.models.attempt import Attempt
+from messaging.models.audit import AuditedLetter, AuditEntry
 from messaging.models.dead_letter import DeadLetter
+from messaging.models.group_alert import GroupAlert
+from messaging.models.interruption import Interruption
 from messaging.models.outbox import OutboxMessage
 from messaging.models.processed import ProcessedMessage
+from messaging.models.replay import Replay
 
-__all__ = ["Attempt", "DeadLetter", "OutboxMessage", "ProcessedMessage"]
+__all__ = [
+    "Attempt",
+    "AuditEntry",
+    "AuditedLetter",
+    "DeadLetter",
+    "GroupAlert",
+    "Interruption",
+    "OutboxMessage",
+    "ProcessedMessage",
+    "Replay",
+]

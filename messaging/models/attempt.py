@@ -1,7 +1,10 @@
 """Failed attempts, and when the next one is due: retries wait here, not in a worker's memory.
 
-Invariant: one row per attempt (``attempt_once``); a row whose ``sent_at`` is empty is a retry that the relay still has
-to send. Survives a broker that comes back empty.
+Invariant: one row per attempt (``attempt_once``); a row whose ``sent_at`` is empty is what the relay still has to
+send. Survives a broker that comes back empty.
+
+Each replay of a dead letter begins a round: its attempts count anew, and the earlier rounds stay as history. The round
+opens with attempt 0, which holds what the message had died of, and is what the relay sends.
 """
 
 from collections.abc import Iterable
@@ -47,6 +50,7 @@ class Attempt(models.Model):
 
     message_id = models.UUIDField()
     consumer = models.CharField(max_length=200)
+    round = models.PositiveSmallIntegerField(default=0)
     attempt = models.PositiveSmallIntegerField()
     key = models.CharField(max_length=200)
     envelope = models.JSONField()
@@ -64,8 +68,10 @@ class Attempt(models.Model):
     class Meta:
         verbose_name = "failed attempt"
         constraints = [
-            models.UniqueConstraint(fields=["message_id", "consumer", "attempt"], name="attempt_once"),
-            models.CheckConstraint(condition=models.Q(attempt__gte=1), name="attempt_counts_from_one"),
+            models.UniqueConstraint(fields=["message_id", "consumer", "round", "attempt"], name="attempt_once"),
+            models.CheckConstraint(
+                condition=models.Q(attempt__gte=1) | models.Q(attempt=0, round__gte=1), name="attempt_counts_from_one"
+            ),
         ]
         indexes = [models.Index("due_at", name="attempt_due", condition=models.Q(sent_at=None))]
 

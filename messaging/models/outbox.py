@@ -77,6 +77,21 @@ class OutboxMessage(models.Model):
     def __str__(self) -> str:
         return f"{self.name} {self.message_id}"
 
+    @classmethod
+    def of(cls, envelope: Envelope) -> "OutboxMessage":
+        """Return a new row, not saved, for a message that has been here before."""
+        return cls(
+            message_id=envelope.message_id,
+            name=envelope.name,
+            version=envelope.version,
+            key=envelope.key,
+            payload=envelope.payload,
+            occurred_at=envelope.occurred_at,
+            correlation_id=envelope.correlation_id,
+            causation_id=envelope.causation_id,
+            traceparent=envelope.traceparent,
+        )
+
     def envelope(self) -> Envelope:
         """Return what travels."""
         return Envelope(

@@ -13,7 +13,7 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 
-from messaging.dead_letters import bury
+from messaging.dead_letters import RELAY, bury
 from messaging.errors import UnknownEvent
 from messaging.events import is_known
 from messaging.failures import describe
@@ -24,7 +24,6 @@ from messaging.subscriptions import subscriptions_of
 
 log = structlog.get_logger(__name__)
 
-RELAY = "messaging.relay"  # stands in for the consumer of an event that nobody here knows
 REFUSED_AGAIN_AFTER = timedelta(seconds=30)  # a full queue or a release that is still being deployed needs a while
 
 

@@ -1,0 +1,51 @@
+"""Discard dead letters for a reason, and take that back until their purge date."""
+
+from django.db.models import Exists, OuterRef
+
+from messaging.dead_letters.actors import Actor
+from messaging.dead_letters.audit import operation
+from messaging.dead_letters.burial import tell
+from messaging.dead_letters.errors import BadSelection, NothingToDo
+from messaging.dead_letters.selection import Selection
+from messaging.dead_letters.settling import tell_settled
+from messaging.models import DeadLetter
+from messaging.models.audit import Action
+from messaging.models.dead_letter import UNSETTLED, State
+
+
+def discard(selection: Selection, *, actor: Actor, why: str) -> int:
+    """Settle the open letters of a selection without an effect; return how many. Raises OperationRefused."""
+    with operation(actor, Action.DISCARD, why=why, details={"selection": selection.as_dict()}) as done:
+        if selection.is_empty:
+            raise BadSelection("Expected a selection, got an empty one. Say which dead letters to discard.")
+        letter_ids = selection.letters().open().lock()
+        if not letter_ids:
+            raise NothingToDo("open dead letter", selection.letters().count())
+        letters = DeadLetter.objects.filter(pk__in=letter_ids)
+        letters.discard()
+        tell_settled(letters.values_list("key", flat=True))
+        done.touch(letter_ids)
+    return len(letter_ids)
+
+
+def restore(selection: Selection, *, actor: Actor, why: str = "") -> int:
+    """Open the discarded letters of a selection again; return how many.
+
+    One whose message has died anew stays discarded: the newer letter stands for it. Raises OperationRefused.
+    """
+    with operation(actor, Action.RESTORE, why=why, details={"selection": selection.as_dict()}) as done:
+        if selection.is_empty:
+            raise BadSelection("Expected a selection, got an empty one. Say which dead letters to restore.")
+        newer = DeadLetter.objects.filter(
+            message_id=OuterRef("message_id"), consumer=OuterRef("consumer"), state__in=UNSETTLED
+        )
+        letter_ids = selection.letters().filter(~Exists(newer), state=State.DISCARDED).lock()
+        if not letter_ids:
+            raise NothingToDo("discarded dead letter", selection.letters().count())
+        letters = DeadLetter.objects.filter(pk__in=letter_ids)
+        letters.restore()
+        for letter in letters.filter(message_id__isnull=False).only("key", "consumer", "message_id"):
+            if letter.message_id:
+                tell(key=letter.key, consumer=letter.consumer, message_id=letter.message_id)
+        done.touch(letter_ids)
+    return len(letter_ids)

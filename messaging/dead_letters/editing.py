@@ -1,0 +1,125 @@
+"""Send an edited copy in place of a message that can never succeed as it is.
+
+The copy has an id of its own and names the original as its cause. Invariant: of original and copy at most one takes
+effect. The copy's making claims the original's place in the inbox in the same transaction; if the place is taken, the
+original has had its effect and the edit is refused.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models.functions import Now
+from pydantic import ValidationError
+from uuid_utils.compat import uuid7
+
+from messaging.dead_letters import RELAY
+from messaging.dead_letters.actors import Actor
+from messaging.dead_letters.audit import operation
+from messaging.dead_letters.differences import Difference, differences
+from messaging.dead_letters.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable
+from messaging.dead_letters.sending import send_held
+from messaging.dead_letters.settling import tell_settled
+from messaging.envelope import Envelope
+from messaging.errors import UnknownEvent
+from messaging.events import event_class, misfits
+from messaging.models import DeadLetter, ProcessedMessage, Replay
+from messaging.models.audit import Action
+from messaging.models.dead_letter import State
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit that fits the event: the envelope of the copy, and what is different."""
+
+    envelope: Envelope
+    differences: list[Difference]
+
+
+def check_edit(letter: DeadLetter, payload: Any, *, version: int | None = None) -> Edit:
+    """Return what the copy would be, without changing anything: the dry run.
+
+    ``version`` is for a message whose version this release does not know; None keeps the original's.
+    Raises NotEditable, BadPayload, NotChanged.
+    """
+    original = _editable(letter)
+    version = version or original.version
+    try:
+        event = event_class(original.name, version).from_payload(payload)
+    except UnknownEvent as error:
+        raise NotEditable(str(error)) from error
+    except ValidationError as error:
+        raise BadPayload(original.name, version, misfits(error)) from None
+    found = differences(original.payload, event.payload())
+    if not found and version == original.version:
+        raise NotChanged
+    copy = replace(
+        original,
+        message_id=uuid7(),
+        causation_id=original.message_id,
+        version=version,
+        key=event.key,
+        payload=event.payload(),
+    )
+    return Edit(copy, found)
+
+
+def edit_and_replay(letter_id: int, payload: Any, *, actor: Actor, why: str, version: int | None = None) -> DeadLetter:
+    """Put an edited copy in the place of an open dead letter and replay that; return it. Raises OperationRefused."""
+    with operation(actor, Action.EDIT, why=why, details={"letter": letter_id}) as done:
+        letter = DeadLetter.objects.select_for_update().filter(pk=letter_id).first()
+        if letter is None:
+            raise NotEditable(f"Expected the number of a dead letter, got {letter_id}, which does not exist.")
+        edit = check_edit(letter, payload, version=version)
+        _take_place_of(letter, edit.envelope)
+        order = Replay.objects.create(
+            requested_by=actor.name, why=done.why, selection={"ids": [letter_id]}, letter_count=1, released_at=Now()
+        )
+        copy = _copy(letter, edit.envelope, order)
+        send_held(order)
+        tell_settled([letter.key])
+        done.touch([letter.pk, copy.pk])
+        done.details |= {
+            "copy": copy.pk,
+            "message_id": str(letter.message_id),
+            "copy_message_id": str(copy.message_id),
+            "changed": [difference.path for difference in edit.differences],
+        }
+    return DeadLetter.objects.get(pk=copy.pk)
+
+
+def _editable(letter: DeadLetter) -> Envelope:
+    if letter.state != State.OPEN:
+        raise NotEditable(f"Expected an open dead letter, got one that is {letter.state}.")
+    if letter.envelope is None or letter.consumer == RELAY:
+        raise NotEditable("Expected a message that a consumer could read, got one that never came so far.")
+    return letter.open_envelope()
+
+
+def _take_place_of(letter: DeadLetter, copy: Envelope) -> None:
+    original_id = letter.open_envelope().message_id
+    replaced = f"replaced by {copy.message_id}"
+    if not ProcessedMessage.objects.claim(consumer=letter.consumer, message_ids=[original_id], worker=replaced):
+        raise AlreadyApplied
+    DeadLetter.objects.filter(pk=letter.pk).update(state=State.RESOLVED, settled_at=Now())
+
+
+def _copy(letter: DeadLetter, envelope: Envelope, order: Replay) -> DeadLetter:
+    return DeadLetter.objects.create(
+        message_id=envelope.message_id,
+        consumer=letter.consumer,
+        event_name=envelope.name,
+        key=envelope.key,
+        owner=letter.owner,
+        reason=letter.reason,
+        error_class=letter.error_class,
+        error_message=letter.error_message,
+        traceback=letter.traceback,
+        attempt_count=letter.attempt_count,
+        envelope=envelope.as_dict(),
+        fingerprint=letter.fingerprint,
+        occurred_at=letter.occurred_at,
+        first_failed_at=letter.first_failed_at,
+        died_at=letter.died_at,
+        replay=order,
+        copy_of=letter,
+    )

@@ -1,0 +1,71 @@
+"""Who did what to which dead letters, when and why: also what was refused.
+
+Invariant: rows are only ever added; a trigger of migration 0003 refuses UPDATE and DELETE. They point to nothing by
+foreign key, so that neither the end of a user nor the purge of a letter touches them.
+"""
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+
+class Action(models.TextChoices):
+    """What was done, or asked for."""
+
+    REPLAY = "replay", _("replay")
+    STOP = "stop", _("stop a replay")
+    RELEASE = "release", _("go on without waiting for the canary")
+    EDIT = "edit", _("edit and replay")
+    REDIRECT = "redirect", _("redirect")
+    DISCARD = "discard", _("discard")
+    RESTORE = "restore", _("restore")
+
+
+class Outcome(models.TextChoices):
+    """What came of it."""
+
+    DONE = "done", _("done")
+    REFUSED = "refused", _("refused")
+
+
+class AuditEntry(models.Model):
+    """One operation by one person (or by the machinery, when a canary dies)."""
+
+    at = models.DateTimeField(_("at"), db_default=Now())
+    actor = models.CharField(_("who"), max_length=200)
+    user_id = models.BigIntegerField(_("user id"), null=True)
+    via = models.CharField(_("via"), max_length=20)
+    action = models.CharField(_("what"), max_length=20, choices=Action.choices)
+    outcome = models.CharField(_("outcome"), max_length=10, choices=Outcome.choices)
+    why = models.TextField(_("why"), blank=True)
+    letter_count = models.PositiveIntegerField(_("letters"), default=0)
+    details = models.JSONField(_("details"), default=dict)
+
+    class Meta:
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit entries")
+        default_permissions = ("view",)
+        constraints = [
+            models.CheckConstraint(condition=models.Q(action__in=Action.values), name="audit_action_known"),
+            models.CheckConstraint(condition=models.Q(outcome__in=Outcome.values), name="audit_outcome_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor}: {self.action} ({self.outcome})"
+
+
+class AuditedLetter(models.Model):
+    """One dead letter that an operation touched, by numbers that outlive it."""
+
+    entry = models.ForeignKey(AuditEntry, on_delete=models.PROTECT, related_name="letters", db_index=False)
+    letter_id = models.BigIntegerField()
+    message_id = models.UUIDField(null=True)
+    consumer = models.CharField(max_length=200)
+
+    class Meta:
+        verbose_name = _("audited letter")
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["letter_id", "entry"], name="audited_once_per_entry")]
+
+    def __str__(self) -> str:
+        return f"{self.consumer} {self.message_id}"

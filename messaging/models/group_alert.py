@@ -1,0 +1,23 @@
+"""What the owner of a group of dead letters was last told: a group gets one alert a period, not one a message.
+
+Invariant: one row per group; of two tellers at once the second finds the row taken (a conditional UPDATE).
+"""
+
+from django.db import models
+
+
+class GroupAlert(models.Model):
+    """The last alert about one group. It goes when the group has no unsettled letter: the next one is news again."""
+
+    fingerprint = models.CharField(max_length=64, unique=True)
+    alerted_at = models.DateTimeField()
+    letter_count = models.PositiveIntegerField()
+    # When the group's age was last told.
+    aged_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = "alert"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.fingerprint

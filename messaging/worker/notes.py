@@ -1,0 +1,42 @@
+"""Leave a note of a task that gave no answer, for whoever reads its dead letter.
+
+Written by the worker's main process over a connection of its own that is closed at once: nothing stays open there that
+a child could inherit (F21). A note that cannot be written costs nothing but itself.
+"""
+
+from typing import Any, Final
+
+import structlog
+from celery.signals import task_unknown
+from django.db import connection
+
+from messaging.models.interruption import Kind
+
+log = structlog.get_logger(__name__)
+
+CONNECT_TIMEOUT_SECONDS: Final = 3  # the main process has a heartbeat to keep; a note is worth no more
+
+_INSERT: Final = """
+    INSERT INTO messaging_interruption (task_id, consumer, kind, detail, traceback, worker, seen_at)
+    VALUES (%s, %s, %s, %s, %s, %s, clock_timestamp())
+"""
+
+
+def note(kind: Kind, *, task_id: str, consumer: str, worker: str, detail: str = "", traceback: str = "") -> None:
+    """Write the note, or log that it could not be written."""
+    own = connection.copy()
+    own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "connect_timeout": CONNECT_TIMEOUT_SECONDS}
+    texts = (text.replace("\x00", "\\x00") for text in (task_id[:200], consumer[:200], kind, detail[:500], traceback))
+    try:
+        with own.cursor() as cursor:
+            cursor.execute(_INSERT, [*texts, worker[:200]])
+    except Exception as error:  # whatever it is: the message itself is safe in the broker
+        log.warning("interruption_not_noted", consumer=consumer, kind=str(kind), error_class=type(error).__name__)
+    finally:
+        own.close()
+
+
+@task_unknown.connect(dispatch_uid="messaging.note_unknown_task")
+def note_unknown_task(*, sender: Any, name: str, id: str, **_kwargs: Any) -> None:  # noqa: A002 - Celery's names
+    """Note that this worker's release does not have the task; the collector's may."""
+    note(Kind.UNKNOWN_TASK, task_id=str(id), consumer=str(name), worker=str(getattr(sender, "hostname", "")))
