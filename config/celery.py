@@ -7,10 +7,6 @@ from celery import Celery
 from celery.signals import setup_logging
 
 from messaging.transport.install import install
-
-from messaging.transport.install import install
-
-install()  # before anything connects
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 install()  # before any connection: redis:// now means a Redis with dead-lettering, delivery limit and leases
