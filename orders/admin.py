@@ -5,16 +5,25 @@ from typing import Any
 from django.contrib import admin, messages
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.decorators import display
 
 from orders import services
 from orders.errors import OrderAlreadySettled
-from orders.models import DailySales, Order, OrderLine, OrderQuerySet, Product
+from orders.models import DailySales, Order, OrderLine, OrderQuerySet, OrderStatus, Product
 from orders.templatetags.money import money
 from orders.timeline import timeline_of
+
+_STATUS_COLOURS: dict[str, str] = {
+    OrderStatus.ACCEPTED: "info",
+    OrderStatus.CONFIRMED: "success",
+    OrderStatus.REJECTED: "warning",
+    OrderStatus.CANCELLED: "",
+}
 
 
 def _never(*_args: Any, **_kwargs: Any) -> bool:
@@ -28,6 +37,7 @@ class OrderLineInline(TabularInline):
     model = OrderLine
     has_add_permission = has_change_permission = has_delete_permission = _never
     extra = 0
+    hide_title = True
     fields = ["product", "quantity", "unit_price"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -40,7 +50,7 @@ class OrderAdmin(ModelAdmin):
     """Orders with their lines and their way."""
 
     has_add_permission = has_change_permission = has_delete_permission = _never
-    list_display = ["reference", "status", "needs_attention", "amount", "language", "placed_at", "settled_at"]
+    list_display = ["number", "state", "attention", "amount", "language", "placed_at", "settled_at"]
     list_filter = ["status", "needs_attention", "language", "placed_at"]
     search_fields = ["id__iexact", "id__iendswith"]
     search_help_text = _("The order's id, or its last block")
@@ -53,6 +63,23 @@ class OrderAdmin(ModelAdmin):
         (_("Customer"), {"fields": ["customer_name", "customer_email", "language", "note"]}),
         (_("Request"), {"fields": ["idempotency_key", "request_fingerprint"]}),
     ]
+
+    @admin.display(description=_("order"), ordering="id")
+    def number(self, order: Order) -> str:
+        """Return what people call the order by."""
+        return order.reference
+
+    @display(label=_STATUS_COLOURS)
+    @admin.display(description=_("status"), ordering="status")
+    def state(self, order: Order) -> tuple[str, str]:
+        """Return the status with its colour."""
+        return order.status, order.get_status_display()
+
+    @display(label={"flagged": "danger"})
+    @admin.display(description=_("needs attention"), ordering="needs_attention")
+    def attention(self, order: Order) -> tuple[str, Promise] | str:
+        """Return a mark on what a person must look at, nothing on the rest."""
+        return ("flagged", _("needs attention")) if order.needs_attention else ""
 
     @admin.display(description=_("total"), ordering="total")
     def amount(self, order: Order) -> str:

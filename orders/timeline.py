@@ -43,6 +43,7 @@ _STATES: dict[str, Promise] = {
     "done": _("done"),
     "dead": _("failed, a person must look"),
 }
+_COLOURS = {"waiting": "", "queued": "info", "retrying": "warning", "done": "success", "dead": "danger"}
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class Step:
     def state(self) -> Promise:
         """Return the state in words."""
         return _STATES[self.progress.state]
+
+    @property
+    def colour(self) -> str:
+        """Return the state's colour in the admin, by unfold's name for it."""
+        return _COLOURS[self.progress.state]
 
     @property
     def owner(self) -> str:
