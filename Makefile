@@ -27,7 +27,7 @@ test: $(VENV)/.dev-ready ## Run the tests: make test ARGS="tests/orders -x"
 	@exec $(BIN)/python -m pytest $(ARGS)
 
 demo: $(VENV)/.run-ready ## Place orders, kill a worker midway, show that nothing got lost
-	@exec $(BIN)/python -m benchmarks.demo $(ARGS)
+	@exec $(BIN)/python -m config.demo $(ARGS)
 
 bench: $(VENV)/.run-ready ## Measure against a plain Django view and a plain Celery task
 	@exec $(BIN)/python -m benchmarks $(ARGS)
