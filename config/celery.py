@@ -24,6 +24,8 @@ app.conf["CELERY_DB_REUSE_MAX"] = 10_000
 @task_prerun.connect
 def check_database_connection(task: Any, **_kwargs: Any) -> None:
     """Let housekeeping find a living connection (F25). A consumer asks nobody beforehand: it waits and runs again."""
+    from messaging.consumer import ConsumerTask  # noqa: PLC0415 - Django's models are ready only now
+
     if not isinstance(task, ConsumerTask):
         close_old_connections()
 

@@ -31,7 +31,9 @@ class DemoStack:
     def __enter__(self) -> Self:
         with self._log.open("wb") as out:
             command = tethered([sys.executable, "-m", "config.run"])
-            self._process = subprocess.Popen(command, cwd=PROJECT_DIR, stdout=out, stderr=out, start_new_session=True)
+            self._process = subprocess.Popen(  # noqa: S603 - our own command
+                command, cwd=PROJECT_DIR, stdout=out, stderr=out, start_new_session=True
+            )
         deadline = time.monotonic() + START_SECONDS
         while not (found := ADDRESS.search(self._output())):
             if self._process.poll() is not None or time.monotonic() > deadline:
