@@ -14,12 +14,12 @@ def web_address(env: Environment) -> str:
     return _address(env.WEB_HOST, env.WEB_PORT)
 
 
-def banner(env: Environment, processes: Iterable[Running]) -> str:
-    """Return the lines, for people who see Baton for the first time."""
+def banner(env: Environment, processes: Iterable[Running], *, admin: str) -> str:
+    """Return the lines, for people who see Baton for the first time. `admin` tells of the user and the password."""
     site = web_address(env)
     rows = [
         ("Shop", f"{site}/"),
-        ("Admin", f"{site}/admin/  (user admin; its password is printed when it is created, and then no more)"),
+        ("Admin", f"{site}/admin/  {admin}".rstrip()),
         ("API", f"{site}/api/docs"),
         ("Flower", f"{_address(env.FLOWER_HOST, env.FLOWER_PORT)}/"),
         ("Mail", f"{env.BATON_STATE_DIR / 'mail'}  (a file each)" if not env.EMAIL_URL else "sent as EMAIL_URL says"),

@@ -23,8 +23,8 @@ from config.env import Environment
 from config.ports import PortTakenError, is_taken
 from config.procfile import Program, read_procfile
 from config.reachability import UnreachableError
-from config.servers import check_named_servers, embedded_services, service_urls
 from config.server_user import open_directory
+from config.servers import check_named_servers, embedded_services, service_urls
 from config.service import PROJECT_DIR, ServiceError, try_lock
 from config.supervise import Supervisor, SupervisorError, tethered
 
@@ -60,6 +60,7 @@ class Stack:
         self._open = ExitStack()
         self._stop_asked_at: float | None = None
         self._hurry = False
+        self._last_words = ""  # of the set-up: whether the admin user was created, and with which password
         self._revived_at = 0.0
 
     def __enter__(self) -> Self:
@@ -94,7 +95,7 @@ class Stack:
         self._supervisor.start_programs()
         self._show_until(self._is_up, seconds=PROGRAMS_SECONDS)
         if not self._must_stop():
-            self._console.say(banner(self._env, self._supervisor.processes()))
+            self._console.say(banner(self._env, self._supervisor.processes(), admin=self._last_words))
         return True
 
     def watch(self) -> None:
@@ -139,8 +140,8 @@ class Stack:
                 process.terminate()
             process.wait()
             output.seek(0)
-            for text in output.read().splitlines():
-                self._console.show(command[0], text)
+            for self._last_words in output.read().splitlines():
+                self._console.show(command[0], self._last_words)
         if process.returncode and not self._must_stop():
             self._fail(f"`manage.py {command[0]}` failed; what it wrote is above.", exit_code=process.returncode)
         return process.returncode == 0
