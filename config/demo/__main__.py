@@ -30,7 +30,7 @@ def _prepare_environment() -> None:
     for name in ("WEB_PORT", "FLOWER_PORT"):
         os.environ.setdefault(name, str(free_port(seed=f"{PROJECT_DIR / state_dir}:{name}")))
     complete_environment()
-    subprocess.run([sys.executable, "-m", "config.run", "reset"], cwd=PROJECT_DIR, check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-m", "config.run", "reset"], cwd=PROJECT_DIR, check=True)
 
 
 if __name__ == "__main__":
