@@ -11,6 +11,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from messaging.context import cause_of, current_correlation_id
+from messaging.envelope import Envelope
 from messaging.errors import PublishOutsideTransaction
 from messaging.events import Event
 from messaging.models import OutboxMessage
@@ -26,15 +27,15 @@ def publish(*events: Event) -> list[UUID]:
         return []
     if not transaction.get_connection().in_atomic_block:
         raise PublishOutsideTransaction(events[0].event_name)
-    messages = [_message(event) for event in events]
-    OutboxMessage.objects.bulk_create(messages)
-    return [message.message_id for message in messages]
+    envelopes = [_envelope(event) for event in events]
+    OutboxMessage.objects.add(envelopes)
+    return [envelope.message_id for envelope in envelopes]
 
 
-def _message(event: Event) -> OutboxMessage:
+def _envelope(event: Event) -> Envelope:
     message_id = uuid7()
     cause = cause_of(event.key)
-    return OutboxMessage(
+    return Envelope(
         message_id=message_id,
         name=event.event_name,
         version=event.event_version,
