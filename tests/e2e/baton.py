@@ -1,0 +1,123 @@
+"""The whole of Baton as `make run` starts it, and the API as its customers' programs see it."""
+
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from config.ports import free_port
+from tests.processes import Process, wait_until
+
+START_SECONDS = 120
+FINAL = ("confirmed", "rejected", "cancelled")
+
+
+class Baton:
+    """A stack of its own, in a state directory and on ports of its own."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self.state_dir = state_dir
+        self.web_port, self.flower_port = (free_port(seed=f"{state_dir}:{name}") for name in ("web", "flower"))
+        self.address = f"http://127.0.0.1:{self.web_port}"
+        self._process = Process([sys.executable, "-m", "config.run"], log=state_dir / "run.log", env=self.environment())
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of a person who has set none, but for the places."""
+        return {
+            "BATON_STATE_DIR": str(self.state_dir),
+            "WEB_PORT": str(self.web_port),
+            "FLOWER_PORT": str(self.flower_port),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            **dict.fromkeys(("DATABASE_URL", "CELERY_BROKER_URL", "DJANGO_SECRET_KEY", "DJANGO_DEBUG"), ""),
+        }
+
+    def wait_until_up(self) -> None:
+        self._process.wait_for_output("Baton is running.", seconds=START_SECONDS)
+
+    def output(self) -> str:
+        return self._process.output()
+
+    def pid_of(self, name: str) -> int:
+        """Return the process that runs under a name of the Procfile, as the last line about it says."""
+        return int(re.findall(rf"^{re.escape(name)} +\| started \(pid (\d+)\)", self.output(), re.MULTILINE)[-1])
+
+    def kill(self, name: str) -> None:
+        os.kill(self.pid_of(name), signal.SIGKILL)
+
+    def press_ctrl_c(self) -> int:
+        self._process.send(signal.SIGINT)
+        wait_until(lambda: self._process.exit_code is not None, seconds=90, what="an end after Ctrl-C")
+        return self._process.exit_code or 0
+
+    def stop(self) -> None:
+        self._process.stop(seconds=90)
+
+    # --- as a customer -------------------------------------------------------------------------------------------
+
+    def call(self, path: str, body: Any = None, *, seconds: float = 30) -> tuple[int, Any]:
+        """Return status and JSON."""
+        request = Request(f"{self.address}{path}", None if body is None else json.dumps(body).encode())
+        request.add_header("Content-Type", "application/json")
+        try:
+            with urlopen(request, timeout=seconds) as answer:
+                return answer.status, json.load(answer)
+        except HTTPError as error:
+            return error.code, error.read().decode()
+
+    def place(self, *, sku: str = "TEA-SENCHA", quantity: int = 1) -> str:
+        """Place an order; return its id."""
+        body = {
+            "customer_name": "Ann Example",
+            "customer_email": "ann@example.com",
+            "lines": [{"sku": sku, "quantity": quantity}],
+        }
+        status, answer = self.call("/api/orders", body)
+        assert status == 202, answer
+        return str(answer["order_id"])
+
+    def place_many(self, count: int, *, sku: str = "TEA-SENCHA", clients: int = 4) -> list[str]:
+        """Place orders from several clients at once; return the ids of those that were accepted."""
+
+        def place(_number: int) -> str | None:
+            try:
+                return self.place(sku=sku)
+            except (URLError, OSError):
+                return None  # not accepted, so not promised
+
+        with ThreadPoolExecutor(clients) as pool:
+            return [order_id for order_id in pool.map(place, range(count)) if order_id]
+
+    def order(self, order_id: str) -> dict[str, Any]:
+        status, order = self.call(f"/api/orders/{order_id}")
+        assert status == 200, order
+        return dict(order)
+
+    def is_settled(self, order_id: str) -> bool:
+        order = self.order(order_id)
+        return order["status"] in FINAL and all(row["state"] in ("done", "dead") for row in order["consumers"])
+
+    def wait_until_settled(self, order_ids: list[str], *, seconds: float = 90) -> list[dict[str, Any]]:
+        """Wait for all of them; return them."""
+        left = set(order_ids)
+
+        def all_settled() -> bool:
+            left.difference_update([order_id for order_id in sorted(left)[:20] if self.is_settled(order_id)])
+            return not left
+
+        wait_until(all_settled, seconds=seconds, what=f"all of {len(order_ids)} orders settled")
+        return [self.order(order_id) for order_id in order_ids]
+
+
+def attempt(action: Callable[[], Any]) -> Any:
+    """Return what the action returns, or None while the other side does not answer."""
+    try:
+        return action()
+    except (URLError, OSError):
+        return None
