@@ -62,6 +62,6 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 
 
 def _is_complaint(message: ConsoleMessage) -> bool:
-    """Tell errors from the rest. Chromium logs every refused page too; of those, tests look at the status themselves."""
+    """Tell errors from the rest. Chromium logs each refused page too; tests look at its status themselves."""
     is_refused_page = message.text.startswith("Failed to load resource") and "/static/" not in message.location["url"]
     return message.type == "error" and not is_refused_page

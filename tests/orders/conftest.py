@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.browser import browser, open_page  # noqa: F401 - fixtures
 from tests.orders import factories
 
 
