@@ -15,6 +15,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.postgres",  # Django 6.1 demands it for ArrayField and BrinIndex
     "django.contrib.staticfiles",
     "django_celery_results",
     "django_htmx",

@@ -1,6 +1,8 @@
 """The consumers in real processes: relay and worker."""
 
+from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -14,9 +16,16 @@ from messaging.models.dead_letter import Reason
 from messaging.publish import publish
 from orders.events import Line, OrderCancelled, OrderPlaced
 from tests.inventory.factories import reserved, stock
-from tests.processes import wait_until
+from tests.processes import running, wait_until, worker_command
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "worker")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "_inventory_worker")]
+
+
+@pytest.fixture
+def _inventory_worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
+    """Run a worker for this app only: the orders of these tests are known to no other."""
+    with running(worker_command("inventory"), log=tmp_path / "worker.log", ready=" ready."):
+        yield
 
 
 def placed(quantity: int) -> OrderPlaced:
