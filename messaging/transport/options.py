@@ -2,8 +2,8 @@
 
     settings = broker_settings("sentinel://one:26379;sentinel://two:26379/0?master_name=baton", exchange="tasks", …)
 
-Hazard: Celery prefers the environment's CELERY_BROKER_URL to its setting ``broker_url``. The URL from here is not always
-that one, so it goes into ``broker_read_url`` and ``broker_write_url``, to which Celery prefers nothing.
+Hazard: Celery prefers the environment's CELERY_BROKER_URL to its setting ``broker_url``. The URL from here is not
+always that one, so it goes into ``broker_read_url`` and ``broker_write_url``, to which Celery prefers nothing.
 
 Both brokers get what makes them keep the same promises. For RabbitMQ that is publisher confirms, the rest stands in the
 declaration of the queues (messaging/queues.py); for Redis it is what redis.py needs.

@@ -12,6 +12,8 @@ Needs Redis 6.2 or Valkey. Source: Redis manual, "Scripting with Lua" and "EVAL"
 from typing import Final
 
 #: One delivery: pop a message and book it under a tag of its own, ``<queue>:<unique>``. Returns queue, tag, message.
+#: The unique part grows with time: renewed together, deliveries are as old as each other, and only their tags tell
+#: in which order they go back.
 #: Where more is left, or nothing at all, the bells of the queues are put right (see ringing.py).
 #: KEYS: unacked, index, then per list its key and its bell. ARGV: unique, then per list its queue and "ack"/"no ack".
 TAKE: Final = """

@@ -16,8 +16,8 @@ from kombu.message import Message as BaseMessage
 from kombu.transport import virtual
 from kombu.utils.encoding import bytes_to_str
 from kombu.utils.json import loads
-from kombu.utils.uuid import uuid
 from redis.exceptions import ReadOnlyError, ResponseError
+from uuid_utils.compat import uuid7
 
 from messaging.transport.dead_lettering import is_message
 from messaging.transport.ringing import RingingChannel
@@ -73,7 +73,7 @@ class TakingChannel(RingingChannel):
 
     def basic_get(self, queue: str, no_ack: bool = False, **_kwargs: Any) -> BaseMessage | None:
         """Return one message, None if there is none."""
-        arguments = self._take_arguments([queue], uuid(), {queue} if no_ack else set())
+        arguments = self._take_arguments([queue], str(uuid7()), {queue} if no_ack else set())
         with self.conn_or_acquire() as client:
             taken = client.execute_command("EVAL", *arguments)
         if not taken:
@@ -109,7 +109,7 @@ class TakingChannel(RingingChannel):
             bells = [self.key(self.bell(queue)) for queue in queues]
             self._in_poll.send_command("BZPOPMIN", *bells, timeout or self.brpop_timeout or 0)
         else:
-            self._on_its_way = uuid()
+            self._on_its_way = str(uuid7())
             arguments = self._take_arguments(queues, self._on_its_way, self._no_ack_queues)
             self._in_poll.send_command("EVAL", *arguments)
 

@@ -1,0 +1,160 @@
+import time
+from collections.abc import Callable
+
+import pytest
+import redis
+
+from messaging.transport.depth import Depth, depths
+from tests.messaging.transport.peer import Peer
+
+Connect = Callable[..., Peer]
+
+
+def depth(peer: Peer) -> Depth:
+    return depths(peer.connection, ["work"])["work"]
+
+
+def test_message_whose_answer_is_never_read_is_not_lost(connect: Connect) -> None:
+    """The machine is gone between the server's answer and its arrival; with BRPOP that was the end of the message."""
+    gone, other = connect(), connect()
+    other.put("x")
+    gone.ask()
+    assert depth(other) == Depth(waiting=0, taken=1)
+    gone.disappear()
+
+    assert other.next(seconds=10).payload == "x"
+
+
+def test_delivery_on_its_way_while_the_channel_closes_goes_back(connect: Connect) -> None:
+    closing, other = connect(), connect()
+    other.put("x")
+    closing.ask()
+
+    closing.connection.close()
+
+    assert depth(other) == Depth(waiting=1, taken=0)
+
+
+def test_lease_of_a_delivery_that_is_on_its_way_is_renewed(connect: Connect, server: redis.Redis) -> None:
+    """Without it, a worker that has no slot free to read the answer would lose its lease."""
+    busy, other = connect(), connect()
+    other.put("x")
+    busy.ask()
+    (before,) = server.zrange("unacked_index", 0, -1, withscores=True)
+
+    busy.channel.qos.renew()
+
+    (after,) = server.zrange("unacked_index", 0, -1, withscores=True)
+    assert after[1] > before[1]
+
+
+def test_each_delivery_has_a_tag_of_its_own(peer: Peer) -> None:
+    peer.put("x")
+    first = peer.next()
+    first.requeue()
+    second = peer.next()
+
+    assert first.delivery_tag != second.delivery_tag
+    assert first.delivery_tag.startswith("work:")
+
+
+def test_late_ack_does_not_end_the_delivery_of_somebody_else(connect: Connect) -> None:
+    slow, other = connect(), connect()
+    slow.put("x")
+    late = slow.next()
+    taken_over = other.next(seconds=10)  # slow does not renew: it does nothing
+
+    late.ack()
+    assert depth(other) == Depth(waiting=0, taken=1)
+    late_reject = slow.channel.qos
+    late_reject.reject(late.delivery_tag, requeue=True)
+    late_reject.reject(late.delivery_tag, requeue=False)
+
+    assert depth(other) == Depth(waiting=0, taken=1)
+    taken_over.ack()
+    assert depth(other).total == 0
+    assert other.dead() == []
+
+
+def test_idle_consumer_is_woken_at_once(connect: Connect) -> None:
+    idle, other = connect(), connect()
+    idle.consume()
+    idle.wait(0.3)
+    other.put("x")
+    started = time.monotonic()
+
+    idle.next()
+
+    assert time.monotonic() - started < 0.4  # without the bell, up to a second
+
+
+def test_ring_is_passed_on_to_the_next_idle_consumer(connect: Connect) -> None:
+    first, second, other = connect(), connect(), connect()
+    for idle in (first, second):
+        idle.consume()
+        idle.wait(0.3)
+    with_batch = time.monotonic()
+    other.put("a", "b")
+
+    first.next()
+    second.next()
+
+    assert time.monotonic() - with_batch < 0.6
+
+
+def test_bell_does_not_ring_for_ever(peer: Peer, server: redis.Redis) -> None:
+    peer.put("x")
+    peer.next().ack()
+    peer.wait(0.2)
+
+    assert not server.exists("_baton.bell.work")
+
+
+def test_queue_without_acknowledgement_is_not_booked(peer: Peer) -> None:
+    peer.put("x")
+    peer.consume(no_ack=True)
+    peer.next()
+
+    assert depth(peer).total == 0
+
+
+def test_get_books_what_it_takes(peer: Peer) -> None:
+    peer.put("x")
+    message = peer.channel.basic_get("work")
+
+    assert depth(peer) == Depth(waiting=0, taken=1)
+    message.ack()
+    assert depth(peer).total == 0
+    assert peer.channel.basic_get("work") is None
+
+
+@pytest.mark.parametrize("raw", ["hello", "[1]", "{}", '{"properties": 1}', '{"__type__": "uuid", "__value__": {}}'])
+def test_what_is_no_message_goes_to_the_dead_letters(peer: Peer, server: redis.Redis, raw: str) -> None:
+    server.lpush("work", raw)
+    peer.put("behind")
+
+    assert peer.next().payload == "behind"
+    (letter,) = peer.dead()
+    assert letter.headers["x-first-death-reason"] == "unreadable"
+    assert letter.body == raw.encode()
+
+
+def test_priorities_are_served_in_their_order(peer: Peer) -> None:
+    """Redis serves 0 first. The project does not use priorities; the transport keeps kombu's meaning of them."""
+    for priority in (9, 0, 5):
+        peer.put(priority, priority=priority)
+
+    served = []
+    for _ in range(3):
+        message = peer.next()
+        served.append(message.payload)
+        message.ack()
+    assert served == [0, 5, 9]
+
+
+def test_prefetch_is_kept(peer: Peer) -> None:
+    peer.put(*range(5))
+    peer.consume(prefetch=2)
+    peer.wait(0.4)
+
+    assert [message.payload for message in peer.delivered] == [0, 1]
