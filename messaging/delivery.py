@@ -19,6 +19,7 @@ from messaging.failures import describe, record_failure
 from messaging.models.dead_letter import Reason
 from messaging.outage import is_database_away, wait_for_database
 from messaging.processing import process
+from messaging.stopping import is_being_stopped
 
 if TYPE_CHECKING:
     from messaging.consumer import ConsumerTask
@@ -70,7 +71,7 @@ def _process_one_by_one(task: "ConsumerTask", envelopes: list[Envelope]) -> None
         try:
             process(task, [envelope])
         except (Exception, SystemExit) as error:
-            if is_database_away(error):
+            if is_database_away(error) or is_being_stopped(error):
                 raise
             with transaction.atomic():
                 record_failure(task, envelope, error)

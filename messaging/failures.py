@@ -109,6 +109,16 @@ def describe(error: BaseException) -> ErrorDescription:
     )
 
 
+def fault(error_class: str, text: str, *, traceback: str = "") -> ErrorDescription:
+    """Describe a death that no exception of ours tells of; equal for the same class."""
+    return ErrorDescription(
+        error_class=error_class,
+        message=_storable(text)[:1000],
+        traceback=_storable(traceback),
+        fingerprint=hashlib.sha256(error_class.encode()).hexdigest(),
+    )
+
+
 def _place_of(error: BaseException) -> str:
     """Name the function that raised, by module and not by file: a release in another folder has the same faults."""
     frames = [frame for frame, _line in traceback.walk_tb(error.__traceback__)]

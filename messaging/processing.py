@@ -16,6 +16,7 @@ from messaging.envelope import Envelope
 from messaging.failures import record_failure
 from messaging.models import ProcessedMessage
 from messaging.outage import is_database_away
+from messaging.stopping import is_being_stopped
 
 if TYPE_CHECKING:
     from messaging.consumer import ConsumerTask
@@ -79,7 +80,7 @@ def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) ->
         except SoftTimeLimitExceeded:
             raise
         except (Exception, SystemExit) as failure:
-            if is_database_away(failure):
+            if is_database_away(failure) or is_being_stopped(failure):
                 raise
             failed.append((envelope, failure))
     if failed:

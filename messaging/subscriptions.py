@@ -6,6 +6,7 @@ The relay asks at the moment of sending, so a consumer added by a deploy gets wh
 from dataclasses import dataclass
 from functools import cache
 
+from celery import current_app
 from django.utils.module_loading import autodiscover_modules
 
 
@@ -41,6 +42,12 @@ def subscriptions_of(event_name: str) -> list[Subscription]:
 def subscription_named(consumer: str) -> Subscription | None:
     """Return a consumer's subscription, or None when this release has no such consumer."""
     return _all().get(consumer)
+
+
+def is_registered(task: str) -> bool:
+    """Tell whether this release has a task of that name, consumer or not."""
+    _import_tasks()
+    return task in current_app.tasks
 
 
 def all_consumers() -> list[str]:

@@ -20,3 +20,16 @@ class Listed(Event, name="sample.listed", version=1, key="sample_id"):
 
     sample_id: UUID
     behaviour: str = "ok"
+
+
+class Doomed(Event, name="sample.doomed", version=1, key="sample_id"):
+    """Goes to a consumer with short limits, which dies of whatever it is told."""
+
+    sample_id: UUID
+    behaviour: str = "ok"
+
+
+class Fleeting(Event, name="sample.fleeting", version=1, key="sample_id"):
+    """Goes to a consumer whose messages have expired when they arrive."""
+
+    sample_id: UUID

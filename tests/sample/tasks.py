@@ -1,15 +1,21 @@
 import os
 import signal
 import time
+from contextlib import suppress
+from pathlib import Path
 
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 from django.db import connection
 
 from messaging.consumer import consumer
 from messaging.errors import PermanentError, TransientError
 from messaging.models import Attempt
 from messaging.publish import publish
-from tests.sample.events import Chained, Listed, Sampled
+from tests.sample.events import Chained, Doomed, Fleeting, Listed, Sampled
 from tests.sample.models import Effect
+
+REPAIRED = Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).with_name("repaired")
 
 
 class UnpicklableError(Exception):
@@ -40,6 +46,14 @@ def behave(behaviour: str, seconds: float = 0) -> None:  # noqa: PLR0912 - one c
             raise SystemExit(3)
         case "nul":
             raise ValueError("a NUL \x00 and a lone surrogate \ud800")
+        case "row_gone":
+            Effect.objects.get(pk=-1)
+        case "hang":
+            time.sleep(60)
+        case "hang_on":  # the soft limit is swallowed, so the hard one ends the process
+            while True:
+                with suppress(SoftTimeLimitExceeded):
+                    time.sleep(60)
         case "broken_query":
             with connection.cursor() as cursor:
                 cursor.execute("SELECT 1/0")
@@ -69,3 +83,17 @@ def take_list(events: list[Listed]) -> None:
     Effect.objects.bulk_create([Effect(sample_id=event.sample_id, consumer="take_list") for event in events])
     for event in events:
         behave(event.behaviour)
+
+
+@consumer(Doomed, soft_time_limit=1, time_limit=2, retry_backoff=0.1, retry_jitter=False, max_retries=1)
+def die(event: Doomed) -> None:
+    """Write an effect, then behave as told; the tests tell it by a file, too, that the fault is repaired."""
+    Effect.objects.create(sample_id=event.sample_id, consumer="die")
+    if not REPAIRED.exists():
+        behave(event.behaviour)
+
+
+@consumer(Fleeting, expires=0.001)
+def catch(event: Fleeting) -> None:
+    """Write an effect; but it is always too late."""
+    Effect.objects.create(sample_id=event.sample_id, consumer="catch")
