@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -49,7 +50,9 @@ class Baton:
         return int(re.findall(rf"^{re.escape(name)} +\| started \(pid (\d+)\)", self.output(), re.MULTILINE)[-1])
 
     def kill(self, name: str) -> None:
-        os.kill(self.pid_of(name), signal.SIGKILL)
+        """Kill -9; a process that is dead and not back yet is dead enough."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid_of(name), signal.SIGKILL)
 
     def press_ctrl_c(self) -> int:
         self._process.send(signal.SIGINT)
