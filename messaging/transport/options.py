@@ -101,6 +101,8 @@ def check(options: Mapping[str, Any]) -> None:
 def _without_master_name(broker_url: str) -> tuple[str, str | None]:
     """Take ``master_name`` out of the URL: kombu knows it as an option only."""
     master_name, urls = None, []
+    if not broker_url.startswith("sentinel://"):
+        return broker_url, None
     for url in broker_url.split(";"):
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query))

@@ -57,9 +57,9 @@ class Broker:
         with self.app.connection_for_read() as connection:
             return depths(connection, [queue])[queue]
 
-    def dead_letter(self, task_id: str, *, seconds: float = 20) -> Message:
+    def dead_letter(self, task_id: str, *, seconds: float = 20) -> Any:
         """Take the dead letters as the collector does, until that of the task comes; fail if it does not."""
-        found: dict[str, Message] = {}
+        found: dict[str, Any] = {}
 
         def keep(message: Message) -> None:
             found[message.headers.get("id", "")] = message

@@ -15,7 +15,7 @@ from celery.exceptions import Reject
 
 from tests.contract.celery_app import FINISHED, STARTED, make_app
 
-HARD_LIMIT_SECONDS = 0.7
+HARD_LIMIT_SECONDS = 1
 
 logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s")
 visibility = os.environ.get("CONTRACT_VISIBILITY_TIMEOUT")

@@ -5,7 +5,7 @@ from typing import Any
 
 import kombu
 import pytest
-from kombu.exceptions import BatchPublishError
+from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
 
 from messaging.queues import EXCHANGE
 from messaging.transport.depth import Depth

@@ -4,7 +4,6 @@ import time
 from typing import Any, ClassVar
 
 import kombu
-from kombu.message import Message
 
 from messaging.transport.options import redis_options
 
@@ -27,7 +26,7 @@ class Peer:
     def __init__(self, connection: kombu.Connection) -> None:
         self.connection = connection
         self.channel: Any = connection.default_channel
-        self.delivered: list[Message] = []
+        self.delivered: list[Any] = []  # messages; the stubs of kombu know too little of them
         self._consumer: kombu.Consumer | None = None
         QUEUE.bind(self.channel).declare()
         DEAD.bind(self.channel).declare()
@@ -57,7 +56,7 @@ class Peer:
         while time.monotonic() < deadline:
             self._drain(0.05)
 
-    def next(self, *, seconds: float = 5) -> Message:
+    def next(self, *, seconds: float = 5) -> Any:
         """Return the next message; fail if none comes."""
         if self._consumer is None:
             self.consume()
@@ -67,7 +66,7 @@ class Peer:
             self._drain(0.05)
         return self.delivered.pop(0)
 
-    def dead(self) -> list[Message]:
+    def dead(self) -> list[Any]:
         """Take all dead letters."""
         found = []
         while message := DEAD.bind(self.channel).get():

@@ -1,5 +1,6 @@
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import redis
@@ -8,6 +9,11 @@ from messaging.transport.depth import Depth, depths
 from tests.messaging.transport.peer import Peer
 
 Connect = Callable[..., Peer]
+
+
+def oldest_renewal(server: redis.Redis) -> float:
+    tags: Any = server.zrange("unacked_index", 0, 0, withscores=True)
+    return float(tags[0][1])
 
 
 def depth(peer: Peer) -> Depth:
@@ -40,12 +46,11 @@ def test_lease_of_a_delivery_that_is_on_its_way_is_renewed(connect: Connect, ser
     busy, other = connect(), connect()
     other.put("x")
     busy.ask()
-    (before,) = server.zrange("unacked_index", 0, -1, withscores=True)
+    renewed_at = oldest_renewal(server)
 
     busy.channel.qos.renew()
 
-    (after,) = server.zrange("unacked_index", 0, -1, withscores=True)
-    assert after[1] > before[1]
+    assert oldest_renewal(server) > renewed_at
 
 
 def test_each_delivery_has_a_tag_of_its_own(peer: Peer) -> None:
