@@ -47,7 +47,7 @@ _MAILS = "SELECT count(*) FROM notifications_maillog WHERE order_id = ANY(%s::uu
 
 
 def _one(connection: psycopg.Connection[Any], statement: str, *parameters: object) -> Any:
-    row = connection.execute(statement, parameters or None).fetchone()  # type: ignore[call-overload]
+    row = connection.execute(statement, parameters or None).fetchone()
     value = row[0] if row else None
     return int(value) if isinstance(value, Decimal) else value
 

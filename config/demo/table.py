@@ -28,9 +28,11 @@ def print_report(orders: list[Order], findings: list[str], *, waited_seconds: fl
 
 
 def _line(order: Order) -> str:
+    short_id: str = order["order_id"][-8:]
+    status: str = order["status"]
     rows = {row["consumer"]: row for row in order["consumers"]}
     cells = (_cell(order, rows.get(consumer)) for consumer in COLUMNS)
-    return order["order_id"][-8:] + " " + order["status"].ljust(12) + "".join(cell.ljust(WIDTH) for cell in cells)
+    return short_id + " " + status.ljust(12) + "".join(cell.ljust(WIDTH) for cell in cells)
 
 
 def _cell(order: Order, row: dict[str, str] | None) -> str:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(240)
 
 def ask(baton: Baton, statement: str, *parameters: object) -> Any:
     with psycopg.connect(Postgres(baton.state_dir).url) as connection:
-        row = connection.execute(statement, parameters).fetchone()  # type: ignore[arg-type]
+        row = connection.execute(statement, parameters).fetchone()
     return row[0] if row else None
 
 

@@ -11,10 +11,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from messaging.dead_letters import RELAY
 from messaging.models import Attempt, DeadLetter, OutboxMessage
 from messaging.models.dead_letter import Reason
 from messaging.relay.bundles import BrokerTrouble
-from messaging.relay.outbox import RELAY, send_outbox
+from messaging.relay.outbox import send_outbox
 from messaging.relay.retries import send_retries
 from tests.messaging.relay.outbox_and_queue import bundles, place
 
