@@ -37,7 +37,7 @@ class OrderLineInline(TabularInline):
     model = OrderLine
     has_add_permission = has_change_permission = has_delete_permission = _never
     extra = 0
-    hide_title = True
+    show_title = False  # the name from django-unfold 0.110 on; older ones show a title that says nothing new
     fields = ["product", "quantity", "unit_price"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
