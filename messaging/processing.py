@@ -4,12 +4,14 @@ Invariant: a message that another delivery has claimed is skipped; one that fail
 """
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
+from django.db.transaction import TransactionManagementError
 
 from messaging.context import messages_in_hand
 from messaging.envelope import Envelope
@@ -23,24 +25,45 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+SWALLOWED = (
+    "Expected the handler to leave its transaction intact, got one that must be rolled back: it caught a database "
+    "error. Put the statement that may fail into a transaction.atomic() block of its own."
+)
+Run = Callable[["ConsumerTask", list[Envelope]], dict[UUID, int]]  # returns milliseconds by message_id
+
 
 def process(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
     """Process messages together.
 
-    Several messages of a handler for one each get a savepoint, and those that fail are recorded in the same commit.
+    Several messages of a handler for one: those that fail are recorded in the commit that settles the others.
     A single message, or a handler for a list, raises what the handler raised, with nothing written.
     """
     if not task.atomic:
         _process_long(task, envelopes[0])
-        return
+    elif task.bundle:
+        _process(task, envelopes, run=_run_together)
+    elif len(envelopes) == 1:
+        _process(task, envelopes, run=_run_each)
+    else:
+        _process_bundle(task, envelopes)
+
+
+def _process_bundle(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
+    """Hope for the best first: savepoints double the statements, and are needed only if a message fails."""
+    try:
+        _process(task, envelopes, run=_run_each)
+    except SoftTimeLimitExceeded:
+        raise
+    except (Exception, SystemExit) as error:
+        if is_database_away(error):
+            raise
+        _process(task, envelopes, run=_run_each_in_a_savepoint)
+
+
+def _process(task: "ConsumerTask", envelopes: list[Envelope], *, run: Run) -> None:
     with transaction.atomic():
         fresh = _claim(task, envelopes)
-        if task.bundle:
-            durations = _run_together(task, fresh)
-        elif len(envelopes) == 1:
-            durations = {envelope.message_id: _run(task, envelope) for envelope in fresh}
-        else:
-            durations = _run_each_in_a_savepoint(task, fresh)
+        durations = run(task, fresh)
         ProcessedMessage.objects.finish(consumer=task.name, durations_ms=durations)
     _log_processed(task, durations, repeated_count=len(envelopes) - len(fresh))
 
@@ -61,6 +84,10 @@ def _run(task: "ConsumerTask", envelope: Envelope) -> int:
     return _milliseconds_since(started)
 
 
+def _run_each(task: "ConsumerTask", envelopes: list[Envelope]) -> dict[UUID, int]:
+    return {envelope.message_id: _run(task, envelope) for envelope in envelopes}
+
+
 def _run_together(task: "ConsumerTask", envelopes: list[Envelope]) -> dict[UUID, int]:
     if not envelopes:
         return {}
@@ -75,8 +102,7 @@ def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) ->
     failed: list[tuple[Envelope, BaseException]] = []
     for envelope in envelopes:
         try:
-            with transaction.atomic():
-                durations[envelope.message_id] = _run(task, envelope)
+            durations[envelope.message_id] = _run_in_a_savepoint(task, envelope)
         except SoftTimeLimitExceeded:
             raise
         except (Exception, SystemExit) as failure:
@@ -89,6 +115,14 @@ def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) ->
         for envelope, error in failed:
             record_failure(task, envelope, error)
     return durations
+
+
+@transaction.atomic
+def _run_in_a_savepoint(task: "ConsumerTask", envelope: Envelope) -> int:
+    duration = _run(task, envelope)
+    if transaction.get_rollback():  # atomic() would roll back without a word, and the message would count as done
+        raise TransactionManagementError(SWALLOWED)
+    return duration
 
 
 def _process_long(task: "ConsumerTask", envelope: Envelope) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import connection
+from django.db import IntegrityError, connection
 
 from messaging.consumer import consumer
 from messaging.errors import PermanentError, TransientError
@@ -57,6 +57,9 @@ def behave(behaviour: str, seconds: float = 0) -> None:  # noqa: PLR0912 - one c
         case "broken_query":
             with connection.cursor() as cursor:
                 cursor.execute("SELECT 1/0")
+        case "swallow":
+            with suppress(IntegrityError):
+                Effect.objects.create(pk=Effect.objects.latest("pk").pk)
         case "drop_connection":
             if not Attempt.objects.exists():
                 with connection.cursor() as cursor:

@@ -1,0 +1,61 @@
+"""A bundle in one transaction: quick when all goes well, and careful as soon as one message fails."""
+
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection, transaction
+from django.db.transaction import TransactionManagementError
+from django.test.utils import CaptureQueriesContext
+
+from messaging.envelope import Envelope
+from messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
+from messaging.models.dead_letter import Reason
+from messaging.processing import process
+from messaging.publish import publish
+from tests.sample.events import Sampled
+from tests.sample.models import Effect
+from tests.sample.tasks import take_one
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def published(*behaviours: str) -> list[Envelope]:
+    with transaction.atomic():
+        publish(*(Sampled(sample_id=uuid4(), behaviour=behaviour) for behaviour in behaviours))
+    return [message.envelope() for message in OutboxMessage.objects.order_by("pk")]
+
+
+def effects() -> list[str]:
+    return [str(sample_id) for sample_id in Effect.objects.order_by("pk").values_list("sample_id", flat=True)]
+
+
+def processed() -> set[UUID]:
+    return set(ProcessedMessage.objects.values_list("message_id", flat=True))
+
+
+def test_a_bundle_in_which_nothing_fails_needs_no_savepoint() -> None:
+    envelopes = published("ok", "ok", "ok")
+    with CaptureQueriesContext(connection) as queries:
+        process(take_one, envelopes)
+    assert not [query["sql"] for query in queries if "SAVEPOINT" in query["sql"]]
+    assert effects() == [envelope.key for envelope in envelopes]
+    assert processed() == {envelope.message_id for envelope in envelopes}
+
+
+@pytest.mark.parametrize("behaviour", ["permanent", "exit", "broken_query", "swallow"])
+def test_a_failure_leaves_the_effects_of_the_others_once(behaviour: str) -> None:
+    first, bad, last = published("ok", behaviour, "ok")
+    process(take_one, [first, bad, last])
+    assert effects() == [first.key, last.key]
+    assert processed() == {first.message_id, last.message_id}
+    assert DeadLetter.objects.get().message_id == bad.message_id
+    follow_ups = OutboxMessage.objects.filter(name="sample.chained")
+    assert set(follow_ups.values_list("causation_id", flat=True)) == processed()
+
+
+def test_a_handler_that_swallows_a_database_error_is_not_taken_for_done() -> None:
+    bad, _other = envelopes = published("swallow", "ok")
+    process(take_one, envelopes)
+    letter = DeadLetter.objects.get()
+    assert (letter.message_id, letter.reason) == (bad.message_id, Reason.PERMANENT_ERROR)
+    assert TransactionManagementError.__name__ in letter.error_class
