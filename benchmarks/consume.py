@@ -75,7 +75,7 @@ def measure(stage: Stage, *, rounds: Rounds, scale: float) -> Iterable[Section]:
 
 
 def _sides(stage: Stage, scale: float) -> list[Side]:
-    plain_broker = redis.Redis.from_url(plain_celery.app.conf.broker_url)
+    plain_broker = redis.Redis.from_url(plain_celery.BROKER_URL)
     broker = redis.Redis.from_url(os.environ["CELERY_BROKER_URL"])
 
     def plain(name: str, worker: Child, message_count: float, queue: str) -> Side:

@@ -9,12 +9,12 @@ import os
 from celery import Celery
 from django.db import transaction
 
-from benchmarks.settings import CELERY_BROKER_URL
-
 REUSED = "plain_reuse"
-QUEUES = ("plain", REUSED)
 
-app = Celery("plain", broker=CELERY_BROKER_URL.removesuffix("/0") + "/1")
+BROKER_URL = os.environ["CELERY_BROKER_URL"].removesuffix("/0") + "/1"  # a database of its own
+
+app = Celery("plain")
+app.conf.broker_read_url = app.conf.broker_write_url = BROKER_URL  # broker_url would lose to the environment's
 if os.environ.get("PLAIN_DB_REUSE"):
     app.conf["CELERY_DB_REUSE_MAX"] = 10_000
 
