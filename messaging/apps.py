@@ -10,6 +10,7 @@ class MessagingConfig(AppConfig):
     verbose_name = "Messaging"
 
     def ready(self) -> None:
-        """Register the system checks, and what the worker's main process notes."""
-        from messaging import checks  # noqa: F401, PLC0415 - importing registers them; models must be there first
+        """Register checks and receivers: importing does, and models must be there first."""
+        from messaging import checks  # noqa: F401, PLC0415
+        from messaging.dead_letters import alert_mail  # noqa: F401, PLC0415
         from messaging.worker import notes  # noqa: F401, PLC0415

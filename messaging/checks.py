@@ -80,12 +80,18 @@ def check_consumers(**_kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_retention(**_kwargs: Any) -> list[CheckMessage]:
-    """Refuse an inbox that forgets a message which the outbox still has: a repeat would take effect again."""
-    outbox, inbox = settings.MESSAGING["OUTBOX_RETENTION_DAYS"], settings.MESSAGING["INBOX_RETENTION_DAYS"]
-    if inbox > outbox:
-        return []
-    found = f"{inbox} and {outbox} days"
-    return [Error(f"Expected INBOX_RETENTION_DAYS > OUTBOX_RETENTION_DAYS, got {found}.", id="messaging.E006")]
+    """Refuse an inbox that forgets what may still be delivered or replayed: a repeat would take effect again."""
+    inbox = settings.MESSAGING["INBOX_RETENTION_DAYS"]
+    shorter = ("OUTBOX_RETENTION_DAYS", "DEAD_LETTER_RETENTION_DAYS")
+    return [
+        Error(
+            f"Expected INBOX_RETENTION_DAYS > {name}, got {inbox} and {settings.MESSAGING[name]} days.",
+            hint="The inbox is what makes a second delivery or a replay harmless.",
+            id="messaging.E006",
+        )
+        for name in shorter
+        if inbox <= settings.MESSAGING[name]
+    ]
 
 
 def _unknown(names: Iterable[str], known: frozenset[str], *, what: str, check_id: str) -> list[CheckMessage]:

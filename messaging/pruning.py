@@ -1,6 +1,7 @@
 """Delete what nobody needs any more, in small batches: short locks, and a tick that comes twice harms nothing (F31).
 
-Invariant: nothing that is still on its way is deleted: an unpublished outbox row, a retry that is not sent yet.
+Invariant: nothing that is still on its way is deleted: an unpublished outbox row, a retry that is not sent yet, a dead
+letter that nobody has dealt with, nor what is needed to answer for it (messaging/dead_letters/retention.py).
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,13 @@ from django.db import models, transaction
 from django.utils import timezone
 from django_celery_results.models import TaskResult
 
+from messaging.dead_letters.retention import (
+    prunable_attempts,
+    prunable_inbox,
+    prunable_interruptions,
+    prunable_letters,
+    prunable_replays,
+)
 from messaging.models import Attempt, OutboxMessage, ProcessedMessage
 
 
@@ -26,11 +34,13 @@ class Retention:
 
 def retentions(now: datetime) -> Iterator[Retention]:
     """Return what is past its retention at ``now``."""
-    yield Retention("outbox", OutboxMessage.objects.filter(published_at__lt=_days_before(now, "OUTBOX_RETENTION_DAYS")))
-    yield Retention(
-        "inbox", ProcessedMessage.objects.filter(processed_at__lt=_days_before(now, "INBOX_RETENTION_DAYS"))
-    )
-    yield Retention("attempts", Attempt.objects.filter(sent_at__lt=_days_before(now, "OUTBOX_RETENTION_DAYS")))
+    outbox, inbox = _days_before(now, "OUTBOX_RETENTION_DAYS"), _days_before(now, "INBOX_RETENTION_DAYS")
+    yield Retention("outbox", OutboxMessage.objects.filter(published_at__lt=outbox))
+    yield Retention("dead_letters", prunable_letters(now))
+    yield Retention("inbox", prunable_inbox(ProcessedMessage.objects.filter(processed_at__lt=inbox)))
+    yield Retention("attempts", prunable_attempts(Attempt.objects.filter(sent_at__lt=outbox)))
+    yield Retention("interruptions", prunable_interruptions(now))
+    yield Retention("replays", prunable_replays(now))
     yield Retention("results", TaskResult.objects.filter(date_done__lt=_days_before(now, "RESULT_RETENTION_DAYS")))
 
 
@@ -50,7 +60,7 @@ def _delete_in_batches(rows: "models.QuerySet[Any]") -> int:
     while True:
         with transaction.atomic():
             # A second pruner at work takes other rows instead of waiting for ours.
-            batch = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True)[:size])
+            batch = list(rows.select_for_update(skip_locked=True, of=("self",)).values_list("pk", flat=True)[:size])
             rows.model._base_manager.filter(pk__in=batch).delete()
         total += len(batch)
         if len(batch) < size:

@@ -4,7 +4,7 @@ Celery ends a child (hard time limit, cold shutdown) with SIGTERM, which billiar
 child happens to be. The message must go back to its queue, not to the dead letters.
 """
 
-from billiard.common import terminate_handler_fired
+from billiard.common import terminate_handler_fired  # type: ignore[attr-defined]  # not in the stubs
 
 
 def is_being_stopped(error: BaseException) -> bool:

@@ -4,6 +4,9 @@ import structlog
 from celery import shared_task
 
 from messaging import pruning
+from messaging.dead_letters.alerts import send_alerts
+from messaging.dead_letters.replaying import advance
+from messaging.dead_letters.settling import resolve_applied
 
 log = structlog.get_logger(__name__)
 
@@ -13,4 +16,17 @@ def prune() -> dict[str, int]:
     """Delete outbox, inbox, attempt and result rows that are past their retention."""
     counts = pruning.prune()
     log.info("pruned", **counts)
+    return counts
+
+
+@shared_task(
+    name="messaging.tend_dead_letters", soft_time_limit=50, time_limit=55
+)  # seconds; a minute to the next tick
+def tend_dead_letters() -> dict[str, int]:
+    """Notice what took effect, let replays go on or stop, and tell owners what died."""
+    resolved_count = resolve_applied()
+    advance()
+    counts = {"resolved": resolved_count, "alerts": send_alerts()}
+    if any(counts.values()):
+        log.info("dead_letters_tended", **counts)
     return counts

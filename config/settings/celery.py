@@ -70,5 +70,10 @@ CELERY_TIMEZONE = "UTC"  # no daylight saving in the schedule (F91)
 # interval: after an outage one tick runs, not a flood of old ones (F78).
 CELERY_BEAT_SCHEDULE = {
     "prune": {"task": "messaging.prune", "schedule": crontab(minute="*/10"), "options": {"expires": 300}},
+    "tend_dead_letters": {
+        "task": "messaging.tend_dead_letters",
+        "schedule": crontab(),  # every minute: an alert about a new kind of failure waits no longer
+        "options": {"expires": 50},
+    },
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(env.BATON_STATE_DIR / "celerybeat-schedule")

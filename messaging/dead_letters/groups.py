@@ -58,4 +58,6 @@ def groups_of(letters: DeadLetterQuerySet, *, limit: int = MAX_GROUPS) -> list[G
     rows: list[dict[str, Any]] = list(counted[:limit])
     newest = DeadLetter.objects.filter(pk__in=[row["newest"] for row in rows])
     texts: dict[int, str] = dict(newest.values_list("pk", "error_message"))
-    return [Group(error_message=texts.get(row.pop("newest"), ""), **row) for row in rows]
+    return [
+        Group(error_message=texts.get(row.pop("newest"), ""), reason=Reason(row.pop("reason")), **row) for row in rows
+    ]

@@ -16,6 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from messaging.dead_letters import RELAY
+from messaging.dead_letters.rereading import reread
+from messaging.dead_letters.selection import Selection
 from messaging.events import known_names
 from messaging.models.dead_letter import SETTLED, DeadLetterQuerySet, State, inbox_row
 from messaging.subscriptions import all_consumers
@@ -62,6 +64,12 @@ class Plan:
         for fate in Fate:
             if count := self.count(fate):
                 yield fate, _sentence(fate, count)
+
+
+def dry_run(selection: Selection) -> Plan:
+    """Tell what a replay of a selection would do. What can be read by now, is read."""
+    reread(selection.letters())
+    return plan(selection.letters())
 
 
 def plan(letters: DeadLetterQuerySet) -> Plan:

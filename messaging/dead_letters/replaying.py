@@ -15,7 +15,7 @@ from django.db.models import Count, Q
 from messaging.dead_letters.actors import MACHINERY, Actor
 from messaging.dead_letters.audit import operation
 from messaging.dead_letters.errors import BadSelection, NothingToDo
-from messaging.dead_letters.planning import Fate, plan, with_fate
+from messaging.dead_letters.planning import Fate, dry_run, with_fate
 from messaging.dead_letters.selection import Selection
 from messaging.dead_letters.sending import send_held, withdraw_unsent
 from messaging.models import DeadLetter, Replay
@@ -46,11 +46,12 @@ def replay(
     with operation(actor, Action.REPLAY, why=why, details=details) as done:
         if selection.is_empty:
             raise BadSelection("Expected a selection, got an empty one. Say which dead letters to replay.")
+        before = dry_run(selection)
         fates = [Fate.APPLIES, Fate.IS_APPLIED, *([Fate.MAY_REPEAT] if may_repeat else [])]
         letter_ids = with_fate(selection.letters(), *fates).lock()
         if not letter_ids:
-            raise NothingToDo("open dead letter that can be replayed", selection.letters().count())
-        done.details["plan"] = plan(selection.letters()).as_dict()
+            raise NothingToDo("open dead letter that can be replayed", before.letter_count)
+        done.details["plan"] = before.as_dict()
         order = Replay.objects.create(
             requested_by=actor.name,
             why=done.why,

@@ -1,0 +1,41 @@
+"""Read again what could not be read: the secret key it was signed with may be known by now (SECRET_KEY_FALLBACKS).
+
+Only what is kept changes, from text to message; the letter stays open, and a person decides.
+"""
+
+from typing import Final
+
+from django.db import IntegrityError, transaction
+
+from messaging.envelope import unseal
+from messaging.errors import BadEnvelope
+from messaging.models import DeadLetter
+from messaging.models.dead_letter import DeadLetterQuerySet, Reason
+
+MAX_LETTERS: Final = 1_000  # in one go; the next look reads on
+
+
+def reread(letters: DeadLetterQuerySet) -> int:
+    """Make messages of the open letters that can be read now; return how many could."""
+    unread = letters.open().filter(envelope=None, reason=Reason.BAD_SIGNATURE).exclude(raw="")
+    return sum(_reread(letter) for letter in unread.only("pk", "raw")[:MAX_LETTERS])
+
+
+def _reread(letter: DeadLetter) -> bool:
+    try:
+        envelope = unseal(letter.raw)
+    except BadEnvelope:
+        return False
+    unread = DeadLetter.objects.open().filter(pk=letter.pk, envelope=None)
+    try:
+        with transaction.atomic():
+            changed_count = unread.update(
+                message_id=envelope.message_id,
+                event_name=envelope.name,
+                key=envelope.key,
+                envelope=envelope.as_dict(),
+                occurred_at=envelope.occurred_at,
+            )
+    except IntegrityError:  # the message is on the list already, by another way
+        return False
+    return changed_count == 1

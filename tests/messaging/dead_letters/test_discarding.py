@@ -1,0 +1,97 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from messaging.dead_letters.discarding import discard, restore
+from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitted, WhyMissing
+from messaging.dead_letters.replaying import replay
+from messaging.dead_letters.selection import Selection
+from messaging.models import AuditEntry, DeadLetter
+from messaging.models.dead_letter import State
+from messaging.signals import dead_lettered, dead_letters_settled
+from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, letters
+
+pytestmark = pytest.mark.django_db
+
+
+def one(letter: DeadLetter) -> Selection:
+    return Selection(ids=(letter.pk,))
+
+
+def test_a_discard_demands_a_reason() -> None:
+    letter = a_letter()
+    with pytest.raises(WhyMissing):
+        discard(one(letter), actor=SHELL, why=" ")
+    letter.refresh_from_db()
+    assert letter.state == State.OPEN
+    assert AuditEntry.objects.get().outcome == "refused"
+
+
+def test_what_was_discarded_can_be_restored_until_its_purge_date() -> None:
+    letter = a_letter()
+    discard(one(letter), actor=SHELL, why="test order")
+    letter.refresh_from_db()
+    assert letter.state == State.DISCARDED
+    assert letter.purge_at is not None
+    assert timedelta(days=29) < letter.purge_at - timezone.now() <= timedelta(days=30)
+    restore(one(letter), actor=SHELL)
+    letter.refresh_from_db()
+    assert (letter.state, letter.settled_at, letter.purge_at) == (State.OPEN, None, None)
+    assert list(AuditEntry.objects.order_by("pk").values_list("action", "why")) == [
+        ("discard", "test order"),
+        ("restore", ""),
+    ]
+
+
+def test_only_open_letters_are_discarded() -> None:
+    requested, opened = letters(2)
+    replay(one(requested), actor=SHELL)
+    assert discard(Selection(group=opened.fingerprint), actor=SHELL, why="x") == 1
+    requested.refresh_from_db()
+    assert requested.state == State.REQUESTED
+    with pytest.raises(NothingToDo):
+        discard(one(requested), actor=SHELL, why="x")
+    with pytest.raises(BadSelection):
+        discard(Selection(), actor=SHELL, why="x")
+
+
+def test_a_letter_whose_message_died_anew_stays_discarded() -> None:
+    letter = a_letter()
+    discard(one(letter), actor=SHELL, why="x")
+    a_letter(message_id=letter.message_id)
+    with pytest.raises(NothingToDo):
+        restore(one(letter), actor=SHELL)
+
+
+def test_discarding_needs_its_own_right() -> None:
+    letter = a_letter()
+    with pytest.raises(NotPermitted):
+        discard(one(letter), actor=an_actor("view", "replay", "edit"), why="x")
+    assert discard(one(letter), actor=an_actor("discard", name="dora"), why="x") == 1
+
+
+def test_the_app_hears_when_the_last_letter_of_an_aggregate_is_settled() -> None:
+    heard: list[Any] = []
+
+    def hear(*, keys: set[str], **_kwargs: Any) -> None:
+        heard.append(keys)
+
+    def hear_death(*, key: str, **_kwargs: Any) -> None:
+        heard.append(key)
+
+    first = a_letter()
+    second = a_letter(key=first.key)
+    dead_letters_settled.connect(hear)
+    dead_lettered.connect(hear_death)
+    try:
+        discard(one(first), actor=SHELL, why="x")
+        assert heard == []
+        discard(one(second), actor=SHELL, why="x")
+        assert heard == [{first.key}]
+        restore(one(second), actor=SHELL)
+        assert heard == [{first.key}, first.key]
+    finally:
+        dead_letters_settled.disconnect(hear)
+        dead_lettered.disconnect(hear_death)

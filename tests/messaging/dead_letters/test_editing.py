@@ -1,0 +1,136 @@
+from uuid import uuid4
+
+import pytest
+
+from messaging.dead_letters.differences import MISSING, Difference
+from messaging.dead_letters.editing import check_edit, edit_and_replay
+from messaging.dead_letters.errors import (
+    AlreadyApplied,
+    BadPayload,
+    NotChanged,
+    NotEditable,
+    NotPermitted,
+    OperationRefused,
+    WhyMissing,
+)
+from messaging.dead_letters.replaying import replay
+from messaging.dead_letters.selection import Selection
+from messaging.dead_letters.settling import resolve_applied
+from messaging.envelope import Envelope
+from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, ProcessedMessage
+from messaging.models.dead_letter import State
+from messaging.progress import progress_of
+from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply
+
+pytestmark = pytest.mark.django_db
+
+
+def repaired(letter: DeadLetter) -> dict[str, str]:
+    return {**letter.open_envelope().payload, "behaviour": "repaired"}
+
+
+def test_the_copy_has_an_id_of_its_own_and_names_the_original_as_its_cause() -> None:
+    letter = a_letter(behaviour="permanent")
+    copy = edit_and_replay(letter.pk, repaired(letter), actor=SHELL, why="wrong behaviour")
+    assert copy.copy_of == letter
+    assert copy.message_id != letter.message_id
+    assert copy.state == State.REQUESTED
+    envelope = Envelope.from_dict(Attempt.objects.get().envelope)
+    assert envelope.message_id == copy.message_id
+    assert envelope.causation_id == letter.message_id
+    assert envelope.correlation_id == letter.open_envelope().correlation_id
+    assert envelope.payload["behaviour"] == "repaired"
+
+
+def test_of_original_and_copy_only_the_copy_can_take_effect() -> None:
+    letter = a_letter()
+    edit_and_replay(letter.pk, repaired(letter), actor=SHELL, why="wrong")
+    letter.refresh_from_db()
+    assert letter.state == State.RESOLVED
+    claimed = ProcessedMessage.objects.claim(
+        consumer=letter.consumer, message_ids=[letter.open_envelope().message_id], worker="late"
+    )
+    assert claimed == set()  # a copy of the original that arrives late finds its place taken
+
+
+def test_an_original_that_was_applied_is_not_replaced() -> None:
+    letter = a_letter()
+    apply(letter)
+    with pytest.raises(AlreadyApplied):
+        edit_and_replay(letter.pk, repaired(letter), actor=SHELL, why="wrong")
+    letter.refresh_from_db()
+    assert letter.state == State.OPEN
+    assert DeadLetter.objects.count() == 1
+    assert AuditEntry.objects.get().outcome == "refused"
+
+
+def test_the_dry_run_shows_the_difference_and_changes_nothing() -> None:
+    letter = a_letter(behaviour="permanent")
+    edit = check_edit(letter, repaired(letter))
+    assert edit.differences == [Difference("behaviour", "permanent", "repaired")]
+    assert DeadLetter.objects.count() == 1
+    assert not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal", "text"),
+    [
+        ({"sample_id": "no uuid"}, BadPayload, r"sample_id \(uuid_parsing\)"),
+        ({"unknown": 1}, BadPayload, r"unknown \(extra_forbidden\)"),
+        ({}, NotChanged, "Replay the message as it is"),
+    ],
+)
+def test_a_payload_that_does_not_fit_is_refused(
+    change: dict[str, object], refusal: type[OperationRefused], text: str
+) -> None:
+    letter = a_letter()
+    with pytest.raises(refusal, match=text):
+        edit_and_replay(letter.pk, {**letter.open_envelope().payload, **change}, actor=SHELL, why="x")
+    assert not Attempt.objects.exists()
+    assert not ProcessedMessage.objects.exists()
+
+
+@pytest.mark.parametrize("payload", [None, [], "text", 1])
+def test_a_payload_that_is_no_object_is_refused(payload: object) -> None:
+    with pytest.raises(BadPayload):
+        edit_and_replay(a_letter().pk, payload, actor=SHELL, why="x")
+
+
+def test_an_edit_demands_a_reason_and_the_right() -> None:
+    letter = a_letter()
+    with pytest.raises(WhyMissing):
+        edit_and_replay(letter.pk, repaired(letter), actor=SHELL, why="  ")
+    with pytest.raises(NotPermitted):
+        edit_and_replay(letter.pk, repaired(letter), actor=an_actor("view", "replay"), why="x")
+    assert list(AuditEntry.objects.values_list("action", "outcome")) == [("edit", "refused")] * 2
+
+
+def test_what_is_settled_or_unreadable_is_not_edited() -> None:
+    unreadable = a_letter(envelope=None, message_id=None, raw="???")
+    with pytest.raises(NotEditable):
+        edit_and_replay(unreadable.pk, {}, actor=SHELL, why="x")
+    requested = a_letter()
+    replay(Selection(ids=(requested.pk,)), actor=SHELL)
+    with pytest.raises(NotEditable):
+        edit_and_replay(requested.pk, repaired(requested), actor=SHELL, why="x")
+    with pytest.raises(NotEditable):
+        edit_and_replay(0, {}, actor=SHELL, why="x")
+
+
+def test_the_order_s_progress_follows_the_copy() -> None:
+    key = uuid4()
+    letter = a_letter(key)
+    OutboxMessage.of(letter.open_envelope()).save()
+    assert [step.state for step in progress_of(str(key))] == ["dead"]
+    copy = edit_and_replay(letter.pk, repaired(letter), actor=SHELL, why="wrong")
+    assert [step.state for step in progress_of(str(key))] == ["retrying"]
+    apply(copy)
+    resolve_applied()
+    assert [step.state for step in progress_of(str(key))] == ["done"]
+
+
+def test_a_field_that_comes_or_goes_is_shown_as_missing() -> None:
+    from messaging.dead_letters.differences import differences
+
+    assert differences({"a": None}, {"b": None}) == [Difference("a", None, MISSING), Difference("b", MISSING, None)]
+    assert differences({"a": 1}, {"a": True}) == [Difference("a", 1, True)]

@@ -1,0 +1,57 @@
+import pytest
+
+from messaging.dead_letters.errors import BadRedirect, NothingToDo, NotPermitted, WhyMissing
+from messaging.dead_letters.planning import Fate, dry_run
+from messaging.dead_letters.redirecting import candidates, redirect
+from messaging.dead_letters.selection import Selection
+from messaging.models import AuditEntry
+from messaging.models.dead_letter import Reason
+from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, letters
+
+pytestmark = pytest.mark.django_db
+
+
+def test_letters_of_a_renamed_consumer_go_to_the_new_name_and_can_be_replayed() -> None:
+    found = letters(3, consumer="sample.die_v1", reason=Reason.UNKNOWN_TASK)
+    group = Selection(group=found[0].fingerprint)
+    assert dry_run(group).count(Fate.NO_CONSUMER) == 3
+    assert candidates(found[0]) == ["sample.die"]
+    assert redirect(group, to="sample.die", actor=SHELL, why="renamed in release 7") == 3
+    moved = Selection(consumer="sample.die")
+    assert dry_run(moved).count(Fate.APPLIES) == 3
+    entry = AuditEntry.objects.get()
+    assert entry.details["from"] == ["sample.die_v1"]
+    assert entry.details["to"] == "sample.die"
+    assert entry.letter_count == 3
+
+
+def test_a_consumer_of_another_event_is_refused() -> None:
+    letter = a_letter(consumer="sample.die_v1")
+    for other in ("sample.take_one", "sample.nothing"):
+        with pytest.raises(BadRedirect, match=r"There is: sample\.die"):
+            redirect(Selection(ids=(letter.pk,)), to=other, actor=SHELL, why="x")
+    letter.refresh_from_db()
+    assert letter.consumer == "sample.die_v1"
+
+
+def test_what_the_old_name_has_applied_stays_where_it_is() -> None:
+    letter = a_letter(consumer="sample.die_v1")
+    apply(letter)
+    with pytest.raises(NothingToDo):
+        redirect(Selection(ids=(letter.pk,)), to="sample.die", actor=SHELL, why="x")
+
+
+def test_a_message_that_the_new_name_has_on_the_list_is_not_doubled() -> None:
+    letter = a_letter(consumer="sample.die_v1")
+    a_letter(consumer="sample.die", message_id=letter.message_id)
+    with pytest.raises(NothingToDo):
+        redirect(Selection(ids=(letter.pk,)), to="sample.die", actor=SHELL, why="x")
+
+
+def test_a_redirect_demands_a_reason_and_the_right_to_edit() -> None:
+    letter = a_letter(consumer="sample.die_v1")
+    selection = Selection(ids=(letter.pk,))
+    with pytest.raises(WhyMissing):
+        redirect(selection, to="sample.die", actor=SHELL, why="")
+    with pytest.raises(NotPermitted):
+        redirect(selection, to="sample.die", actor=an_actor("view", "replay", "discard"), why="x")
