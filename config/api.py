@@ -15,6 +15,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 
 from orders.api import router as orders_router
+from orders.exports.api import router as exports_router
 
 MAX_SHOWN_ERRORS = 20  # a request with a thousand faults needs no megabyte of answer
 MAX_FIELD_LENGTH = 100  # characters; the names of unknown fields are the sender's, so they can be any length
@@ -44,12 +45,13 @@ def _refuse_constant(name: str) -> NoReturn:
 api = NinjaAPI(
     title="Baton",
     version="1",
-    description="Places and cancels orders, and tells how far each got.",
+    description="Places and cancels orders, exports them, and tells how far each got.",
     urls_namespace="api",
     parser=JSONParser(),
 )
 nowhere = Router()
 api.add_router("/orders", orders_router)
+api.add_router("/exports", exports_router)
 api.add_router("", nowhere)  # last: it takes every address that is left
 
 

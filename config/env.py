@@ -80,6 +80,7 @@ DatabaseUrl = Annotated[
     str, _url_with(DATABASE_SCHEMES, "postgres://host:5432/baton"), AfterValidator(_database_has_name)
 ]
 BrokerUrl = Annotated[str, _url_with(BROKER_SCHEMES, "redis://host:6379/0")]
+PublicUrl = Annotated[str, _url_with(("http", "https"), "https://shop.example.com")]
 MailUrl = Annotated[str, AfterValidator(_mail_url)]
 Credentials = Annotated[str, AfterValidator(_user_and_password)]
 
@@ -131,6 +132,11 @@ class Environment(BaseSettings):
         description="Address the web server listens on. This machine only, until you decide otherwise.",
     )
     WEB_PORT: Port = Field(default=8000, description="TCP port of the web server.")
+    PUBLIC_URL: PublicUrl = Field(
+        default="",
+        description="Address of the site as people reach it, such as https://shop.example.com; mails link to it. "
+        "Unset: http://WEB_HOST:WEB_PORT.",
+    )
     WEB_PROCESSES: int = Field(default=2, ge=1, description="Web processes (count): about one for each processor core.")
     WEB_THREADS: int = Field(
         default=8, ge=1, description="Threads of each web process (count). Each may hold one database connection."

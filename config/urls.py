@@ -1,6 +1,7 @@
 """Which URL belongs to whom."""
 
 from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from config.api import api
@@ -9,6 +10,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", api.urls),
     path("i18n/", include("django.conf.urls.i18n")),
+    path("login/", LoginView.as_view(template_name="login.html", redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("exports/", include("orders.exports.urls")),
     path("", include("orders.urls")),
     path("", include("messaging.urls")),
 ]

@@ -14,6 +14,7 @@ from unfold.decorators import display
 
 from orders import services
 from orders.errors import OrderAlreadySettled
+from orders.exports.admin import export_as_csv, export_as_xlsx
 from orders.models import DailySales, Order, OrderLine, OrderQuerySet, OrderStatus, Product
 from orders.templatetags.money import money
 from orders.timeline import timeline_of
@@ -57,7 +58,7 @@ class OrderAdmin(ModelAdmin):
     show_full_result_count = False  # counting millions of rows for a footnote
     readonly_fields = ["id", "amount", "way"]
     inlines = [OrderLineInline]
-    actions = ["cancel_orders"]
+    actions = ["cancel_orders", export_as_xlsx, export_as_csv]
     fieldsets = [
         (None, {"fields": ["id", "status", "needs_attention", "amount", "placed_at", "settled_at", "way"]}),
         (_("Customer"), {"fields": ["customer_name", "customer_email", "language", "note"]}),
@@ -110,6 +111,10 @@ class OrderAdmin(ModelAdmin):
                 settled_count,
             )
             self.message_user(request, text % {"count": settled_count}, messages.WARNING)
+
+    def has_export_permission(self, request: HttpRequest) -> bool:
+        """Let whoever may look at the orders take them along."""
+        return request.user.has_perm("orders.view_order")
 
     def has_cancel_permission(self, request: HttpRequest) -> bool:
         """Ask for the right to change orders, which this read-only page grants to nobody otherwise."""

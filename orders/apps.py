@@ -11,5 +11,6 @@ class OrdersConfig(AppConfig):
     verbose_name = _("Orders")
 
     def ready(self) -> None:
-        """Connect the receivers."""
+        """Connect the receivers, register the checks."""
         from orders import receivers  # noqa: F401, PLC0415  (models exist only now)
+        from orders.exports import checks  # noqa: F401, PLC0415

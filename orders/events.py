@@ -38,3 +38,15 @@ class OrderCancelled(Event, name="orders.order_cancelled", version=1, key="order
     placed_at: datetime
     total: Decimal
     currency: str
+
+
+class ExportRequested(Event, name="orders.export_requested", version=1, key="export_id"):
+    """Somebody wants an export, or one has to be built again: a command to its one consumer."""
+
+    export_id: UUID
+
+
+class ExportReady(Event, name="orders.export_ready", version=1, key="export_id"):
+    """An export's file is in place."""
+
+    export_id: UUID

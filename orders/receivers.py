@@ -1,5 +1,6 @@
 """What orders hears from the machinery."""
 
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -7,6 +8,8 @@ import structlog
 from django.dispatch import receiver
 
 from messaging.signals import dead_lettered
+from orders.exports.models import Export
+from orders.exports.states import Failure
 from orders.models import Order
 
 log = structlog.get_logger(__name__)
@@ -24,3 +27,16 @@ def flag_order_of_dead_letter(*, key: str, consumer: str, **_kwargs: Any) -> Non
         return
     if Order.objects.flag(order_id):
         log.warning("order_needs_attention", order_id=key, consumer=consumer)
+
+
+@receiver(dead_lettered, dispatch_uid="orders.fail_export_of_dead_letter")
+def fail_export_of_dead_letter(*, key: str, consumer: str, **_kwargs: Any) -> None:
+    """End an export that still waits, since the message that was to start it is dead.
+
+    One that runs or has ended is left alone: its builder knows better.
+    """
+    if consumer != "orders.build_export":
+        return
+    with suppress(ValueError):  # a forged message may have any key
+        if Export.objects.fail_waiting(UUID(key), Failure.UNDELIVERED):
+            log.warning("export_failed", export_id=key, reason=Failure.UNDELIVERED.value)

@@ -2,12 +2,19 @@
 
 Repeating is safe: settling is an UPDATE that demands the state it leaves, and each increment shares its transaction
 with the inbox row that admits a message once. Nothing outside the database is touched, so only its outage matters.
+
+Exports run outside a transaction and touch the storage of files. Repeating them is safe all the same: whoever builds
+one has claimed its row, and a second delivery finds it claimed or finished. A storage that is down ends an export as
+failed, with a button to try again; of one whose worker is gone ``take_up_exports`` takes care.
 """
+
+from celery import current_task, shared_task
 
 from inventory.events import StockRejected, StockReserved
 from messaging.consumer import consumer
 from orders import services
-from orders.events import OrderCancelled, OrderPlaced
+from orders.events import ExportRequested, OrderCancelled, OrderPlaced
+from orders.exports import building, housekeeping
 
 
 @consumer(OrderPlaced, bundle=True, bundle_size=500)  # one statement whatever the number, so let bundles be large
@@ -32,3 +39,39 @@ def confirm_order(event: StockReserved) -> None:
 def reject_order(event: StockRejected) -> None:
     """Settle the order: there is not enough stock."""
     services.reject_order(event.order_id)
+
+
+# Two million rows take a minute or two; a slow storage may take many more. Both limits (seconds) stay under RabbitMQ's
+# consumer timeout of 30 minutes, which would take the message from a worker that is still at it (F41, orders.E001).
+BUILD_SOFT_TIME_LIMIT = 1_200
+BUILD_TIME_LIMIT = 1_260
+
+
+@consumer(
+    ExportRequested,
+    atomic=False,
+    queue="orders.bulk",
+    bundle_size=1,
+    soft_time_limit=BUILD_SOFT_TIME_LIMIT,
+    time_limit=BUILD_TIME_LIMIT,
+)
+def build_export(event: ExportRequested) -> None:
+    """Build the file of an export."""
+    worker = current_task.request.hostname or ""
+    building.build(event.export_id, worker=worker, soft_time_limit=BUILD_SOFT_TIME_LIMIT)
+
+
+@shared_task(name="orders.take_up_exports", soft_time_limit=30, time_limit=40)
+def take_up_exports() -> int:
+    """Take up exports whose worker is gone."""
+    return housekeeping.take_up_abandoned(time_limit=BUILD_TIME_LIMIT)
+
+
+@shared_task(name="orders.expire_exports", soft_time_limit=240, time_limit=250)
+def expire_exports() -> dict[str, int]:
+    """End exports whose time is over, delete files that nobody may download any more, forget old rows."""
+    return {
+        "expired": housekeeping.expire_due(),
+        "cleaned": housekeeping.clean(),
+        "forgotten": housekeeping.forget_old(),
+    }

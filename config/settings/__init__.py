@@ -4,6 +4,7 @@ from config.settings.admin import *  # noqa: F403
 from config.settings.base import *  # noqa: F403
 from config.settings.celery import *  # noqa: F403
 from config.settings.database import *  # noqa: F403
+from config.settings.exports import *  # noqa: F403
 from config.settings.i18n import *  # noqa: F403
 from config.settings.logging import *  # noqa: F403
 from config.settings.mail import *  # noqa: F403

@@ -69,6 +69,9 @@ CELERY_TIMEZONE = "UTC"  # no daylight saving in the schedule (F91)
 # Times of the clock, not intervals, so that restarts of beat skip nothing (F79). `expires` (seconds) is below the
 # interval: after an outage one tick runs, not a flood of old ones (F78).
 CELERY_BEAT_SCHEDULE = {
+    # Often, because it is what an export of a killed worker waits for; expired ticks are dropped (F78).
+    "take_up_exports": {"task": "orders.take_up_exports", "schedule": 10.0, "options": {"expires": 10}},
+    "expire_exports": {"task": "orders.expire_exports", "schedule": crontab(minute="*/5"), "options": {"expires": 240}},
     "prune": {"task": "messaging.prune", "schedule": crontab(minute="*/10"), "options": {"expires": 300}},
     "tend_dead_letters": {
         "task": "messaging.tend_dead_letters",

@@ -1,8 +1,9 @@
-"""Products, orders with their lines, and the daily figures. Every rule of theirs is a named constraint."""
+"""Products, orders with their lines, the daily figures, exports. Every rule of theirs is a named constraint."""
 
+from orders.exports.models import Export
 from orders.models.line import OrderLine
 from orders.models.order import Order, OrderQuerySet, OrderStatus
 from orders.models.product import Product
 from orders.models.sales import DailySales, SalesIncrement
 
-__all__ = ["DailySales", "Order", "OrderLine", "OrderQuerySet", "OrderStatus", "Product", "SalesIncrement"]
+__all__ = ["DailySales", "Export", "Order", "OrderLine", "OrderQuerySet", "OrderStatus", "Product", "SalesIncrement"]

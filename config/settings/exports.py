@@ -1,0 +1,43 @@
+"""Exports: limits, leases, retention, and where the files are. Every number with its unit and the reason beside it.
+
+Web and worker on different machines need a storage that both reach: put its class and options in the place of
+STORAGES["exports"], as for any Django storage. The scratch folder is always local to the worker.
+"""
+
+from typing import Any
+
+from django.conf import global_settings
+
+from config.env import env
+
+_FILES = env.BATON_STATE_DIR / "exports"
+
+STORAGES: dict[str, dict[str, Any]] = {
+    **global_settings.STORAGES,
+    # Outside of MEDIA_ROOT and STATIC_ROOT on purpose: only the view that asks who wants it gives a file out.
+    "exports": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": _FILES / "ready", "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
+    },
+}
+
+EXPORTS: dict[str, Any] = {
+    # Where files grow. On the disk of the local storage, so that a finished file moves there by one rename.
+    "SCRATCH_DIR": _FILES / "scratch",
+    # Seconds after which a scratch file is a killed worker's: more than any export may run.
+    "SCRATCH_KEPT_SECONDS": 7_200,
+    # Waiting or running at a time: per person, so that nobody fills the lane; in all, so that the wait stays bearable.
+    "MAX_ACTIVE_PER_PERSON": 2,
+    "MAX_ACTIVE": 50,
+    # Seconds between two notes of progress, and until an export without any is taken up by another worker. A worker
+    # that is merely slow misses thirty in a row before that.
+    "HEARTBEAT_SECONDS": 0.5,
+    "LEASE_SECONDS": 15,
+    # Workers that one export may cost before it is given up as the one that kills them.
+    "MAX_ATTEMPTS": 3,
+    # Days a file can be downloaded, and days that the row of a deleted one tells of it.
+    "RETENTION_DAYS": 7,
+    "ROW_RETENTION_DAYS": 90,
+    # Seconds after which RabbitMQ takes a message away from the worker that has it (its consumer_timeout).
+    "BROKER_CONSUMER_TIMEOUT_SECONDS": 1_800,
+}

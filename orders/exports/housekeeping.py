@@ -1,0 +1,103 @@
+"""What has to be done about exports by the clock: take up what a killed worker left, end what has had its time.
+
+Each function takes a small batch, one row at a time by a conditional UPDATE, so a doubled or missed run harms nothing
+(F31, F78) and a run that is killed is continued by the next.
+"""
+
+from datetime import timedelta
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from messaging.publish import publish
+from orders.events import ExportRequested
+from orders.exports.files import delete_all_files
+from orders.exports.models import Export, Hold
+from orders.exports.states import REPEATABLE, ExportState, Failure
+
+log = structlog.get_logger(__name__)
+
+BATCH_SIZE = 100  # rows of one run; a run a minute or oftener makes that plenty
+
+
+def take_up_abandoned(*, time_limit: int) -> int:
+    """Give exports whose worker is gone to another; end those that had their tries, or their time. Return how many.
+
+    ``time_limit``: the hard limit of building, seconds. A builder is only killed by it when it could not be stopped by
+    the soft one, so one whose last heartbeat came so late was ended by the limit, and would be again.
+    """
+    changed_count = 0
+    for export in Export.objects.abandoned().order_by("pk")[:BATCH_SIZE]:
+        changed_count += _take_up(export, time_limit=time_limit)
+    return changed_count
+
+
+def expire_due() -> int:
+    """End exports whose time is over; their files go with ``clean``. Return how many."""
+    due = Export.objects.filter(state=ExportState.READY, expires_at__lte=Now()).order_by("expires_at")
+    expired_count = 0
+    for export_id in due.values_list("pk", flat=True)[:BATCH_SIZE]:
+        if Export.objects.expire(export_id):
+            log.info("export_expired", export_id=str(export_id))
+            expired_count += 1
+    return expired_count
+
+
+def clean() -> int:
+    """Delete the files of exports that ended without one or have expired. The row stays as the trace; return how many.
+
+    Waits until a builder that has not heard of the end yet would have: it puts no file there after that.
+    """
+    grace = timedelta(seconds=2 * settings.EXPORTS["LEASE_SECONDS"])
+    uncleaned = Export.objects.filter(state__in=REPEATABLE, cleaned_at__isnull=True, finished_at__lt=Now() - grace)
+    cleaned_count = 0
+    for export in uncleaned.order_by("pk")[:BATCH_SIZE]:
+        try:
+            delete_all_files(export)
+        except Exception:  # a storage that is down comes back; the other files have their turn
+            log.exception("export_file_not_deleted", export_id=str(export.pk))
+            continue
+        Export.objects.filter(pk=export.pk).update(cleaned_at=Now())
+        log.info("export_cleaned", export_id=str(export.pk), file_name=export.file_name)
+        cleaned_count += 1
+    return cleaned_count
+
+
+def forget_old() -> int:
+    """Delete the rows of exports that are long over and cleaned. Return how many."""
+    age = timedelta(days=settings.EXPORTS["ROW_RETENTION_DAYS"])
+    old = Export.objects.filter(cleaned_at__lt=Now() - age).order_by("pk").values_list("pk", flat=True)[:BATCH_SIZE]
+    deleted_count, _by_model = Export.objects.filter(pk__in=list(old)).delete()
+    return deleted_count
+
+
+def _take_up(export: Export, *, time_limit: int) -> bool:
+    hold = Hold(export.pk, export.attempt_count)
+    if _ran_into(export, time_limit):
+        return _end(hold, Failure.TIME_LIMIT, limit=time_limit)
+    if export.attempt_count >= settings.EXPORTS["MAX_ATTEMPTS"]:
+        return _end(hold, Failure.WORKER_LOST, limit=export.attempt_count)
+    with transaction.atomic():
+        changed = Export.objects.put_back(hold)
+        if changed:
+            publish(ExportRequested(export_id=export.pk))
+    if changed:
+        log.warning("export_taken_up", export_id=str(export.pk), attempt=export.attempt_count, worker=export.worker)
+    return changed
+
+
+def _ran_into(export: Export, time_limit: int) -> bool:
+    if export.lease_expires_at is None or export.started_at is None:
+        return False
+    last_heartbeat_at = export.lease_expires_at - timedelta(seconds=settings.EXPORTS["LEASE_SECONDS"])
+    slack = timedelta(seconds=2 + settings.EXPORTS["HEARTBEAT_SECONDS"])
+    return last_heartbeat_at - export.started_at >= timedelta(seconds=time_limit) - slack
+
+
+def _end(hold: Hold, reason: Failure, *, limit: int) -> bool:
+    changed = Export.objects.fail_abandoned(hold, reason, limit=limit)
+    if changed:
+        log.error("export_failed", export_id=str(hold.export_id), reason=reason.value)
+    return changed

@@ -1,0 +1,94 @@
+"""What can be done with exports. Each function is one use case and one transaction.
+
+Invariant: at no time has a person more than MAX_ACTIVE_PER_PERSON exports waiting or running, nor all people together
+more than MAX_ACTIVE. Whoever adds one holds a lock in the database while counting and inserting, so twenty that race
+are counted one after the other.
+"""
+
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import connection, transaction
+
+from messaging.publish import publish
+from orders.events import ExportRequested
+from orders.exports.errors import (
+    ExportNotActive,
+    ExportNotFound,
+    ExportNotRepeatable,
+    QueueFull,
+    TooManyExports,
+)
+from orders.exports.models import Export
+from orders.exports.selection import Selection
+from orders.exports.states import ExportState, Format
+
+log = structlog.get_logger(__name__)
+
+_ADMISSION_LOCK = 0x6578_706F_7274  # any number that no other advisory lock of this database uses ("export")
+
+
+def request_export(*, user: AbstractBaseUser, file_format: Format, selection: Selection, language: str) -> Export:
+    """Accept an export and command it to be built. Takes the same few milliseconds whatever its size.
+
+    Raises TooManyExports, QueueFull (both ExportRefused).
+    """
+    with transaction.atomic():
+        _admit(user)
+        export = Export.objects.create(
+            requested_by_id=user.pk, format=file_format, selection=selection.stored(), language=language
+        )
+        publish(ExportRequested(export_id=export.pk))
+    log.info("export_requested", export_id=str(export.pk), format=file_format.value)
+    return export
+
+
+def cancel_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
+    """Cancel an export that waits or runs; one that is cancelled already stays so.
+
+    Raises ExportNotFound, ExportNotActive.
+    """
+    export = _visible(user, export_id)
+    if Export.objects.cancel(export_id):
+        log.info("export_cancelled", export_id=str(export_id))
+    export.refresh_from_db()
+    if export.state != ExportState.CANCELLED:
+        raise ExportNotActive(export_id, export.state)
+    return export
+
+
+def repeat_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
+    """Ask for the same again, as an export of its own, for the person who asks now.
+
+    Raises ExportNotFound, ExportNotRepeatable, TooManyExports, QueueFull.
+    """
+    export = _visible(user, export_id)
+    if not export.is_repeatable:
+        raise ExportNotRepeatable(export_id, export.state)
+    return request_export(
+        user=user,
+        file_format=Format(export.format),
+        selection=Selection.model_validate(export.selection),
+        language=export.language,
+    )
+
+
+def _admit(user: AbstractBaseUser) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ADMISSION_LOCK])
+    active = Export.objects.active()
+    limit = settings.EXPORTS["MAX_ACTIVE_PER_PERSON"]
+    if active.filter(requested_by=user.pk).count() >= limit:
+        raise TooManyExports(limit)
+    limit = settings.EXPORTS["MAX_ACTIVE"]
+    if active.count() >= limit:
+        raise QueueFull(limit)
+
+
+def _visible(user: AbstractBaseUser, export_id: UUID) -> Export:
+    export = Export.objects.visible_to(user).filter(pk=export_id).first()
+    if export is None:
+        raise ExportNotFound(export_id)
+    return export

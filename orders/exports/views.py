@@ -1,0 +1,129 @@
+"""The pages of exports: ask for one, watch it, have it. For people who are logged in, and who see their own only."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AbstractBaseUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseStopPolling
+
+from orders.exports import services, wording
+from orders.exports.errors import ExportNotActive, ExportNotFound, ExportNotRepeatable, ExportRefused
+from orders.exports.forms import ExportForm
+from orders.exports.models import Export, database_now
+from orders.exports.progress import Progress
+from orders.exports.states import Format
+
+SHOWN_EXPORTS = 30
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def exports(request: HttpRequest) -> HttpResponse:
+    """Show the form and the exports so far; take a new one and go to its page at once."""
+    form = ExportForm(request.POST or None)
+    if request.method == "GET":
+        return _page(request, form, status=200)
+    if not form.is_valid():
+        return _page(request, form, status=422)
+    try:
+        export = services.request_export(
+            user=_person(request),
+            file_format=Format(form.cleaned_data["format"]),
+            selection=form.to_selection(),
+            language="ja" if get_language() == "ja" else "en",
+        )
+    except ExportRefused as refusal:
+        form.add_error(None, wording.refusal_sentence(refusal))
+        return _page(request, form, status=429)
+    return redirect(export)
+
+
+@never_cache
+@login_required
+@require_GET
+def export_list(request: HttpRequest) -> HttpResponse:
+    """Return the list for htmx, until nothing in it moves."""
+    context = _list_context(request)
+    response = render(request, "orders/exports/_list.html", context)
+    return response if context["is_moving"] else HttpResponseStopPolling(response.content)
+
+
+@never_cache
+@login_required
+@require_GET
+def export_page(request: HttpRequest, export_id: UUID) -> HttpResponse:
+    """Show one export."""
+    export = Export.objects.visible_to(request.user).select_related("requested_by").filter(pk=export_id).first()
+    if export is None:
+        return render(request, "404.html", status=404)
+    return render(request, "orders/exports/export.html", _context(export))
+
+
+@never_cache
+@login_required
+@require_GET
+def export_progress(request: HttpRequest, export_id: UUID) -> HttpResponse:
+    """Return the picture for htmx; with 286 the last one, to end polling."""
+    export = Export.objects.visible_to(request.user).filter(pk=export_id).first()
+    if export is None:
+        raise Http404
+    response = render(request, "orders/exports/_progress.html", {**_context(export), "polled": True})
+    return response if export.is_active else HttpResponseStopPolling(response.content)
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, export_id: UUID) -> HttpResponse:
+    """Cancel and go back to the export's page, which says what came of it."""
+    try:
+        export = services.cancel_export(user=_person(request), export_id=export_id)
+    except ExportNotFound as error:
+        raise Http404 from error
+    except ExportNotActive:
+        messages.error(request, _("This export is finished already, so it cannot be cancelled any more."))
+        return redirect("exports:export", export_id)
+    return redirect(export)
+
+
+@login_required
+@require_POST
+def repeat(request: HttpRequest, export_id: UUID) -> HttpResponse:
+    """Ask for the same again and go to the page of the new export."""
+    try:
+        export = services.repeat_export(user=_person(request), export_id=export_id)
+    except ExportNotFound as error:
+        raise Http404 from error
+    except ExportNotRepeatable:
+        return redirect("exports:export", export_id)  # somebody pressed twice, or it has come alive meanwhile
+    except ExportRefused as refusal:
+        messages.error(request, wording.refusal_sentence(refusal))
+        return redirect("exports:export", export_id)
+    return redirect(export)
+
+
+def _page(request: HttpRequest, form: ExportForm, *, status: int) -> HttpResponse:
+    return render(request, "orders/exports/exports.html", {"form": form, **_list_context(request)}, status=status)
+
+
+def _list_context(request: HttpRequest) -> dict[str, Any]:
+    shown = list(Export.objects.visible_to(request.user).select_related("requested_by")[:SHOWN_EXPORTS])
+    return {"exports": shown, "is_moving": any(export.is_active for export in shown)}
+
+
+def _context(export: Export) -> dict[str, Any]:
+    return {"export": export, "progress": Progress(export, database_now())}
+
+
+def _person(request: HttpRequest) -> AbstractBaseUser:
+    if not isinstance(request.user, AbstractBaseUser):
+        raise Http404  # login_required has seen to that
+    return request.user

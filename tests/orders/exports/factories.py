@@ -1,0 +1,112 @@
+"""People, many orders at once, and sources of made-up rows, for the tests of exports."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+from django.db import connection
+
+from orders.exports import services
+from orders.exports.building import write_file
+from orders.exports.columns import Column, Kind, Source
+from orders.exports.heartbeat import Heartbeat
+from orders.exports.models import Export, Hold
+from orders.exports.selection import Selection
+from orders.exports.states import Format
+
+
+class Row(NamedTuple):
+    """One row of a made-up source."""
+
+    text: str | None
+    code: str | None = "0042"
+    moment: datetime | None = None
+    amount: Decimal | None = Decimal("-5.00")
+
+
+COLUMNS = [
+    Column("Key", Kind.AMOUNT, 10),
+    Column("Text", Kind.TEXT, 20),
+    Column("Code", Kind.CODE, 20),
+    Column("Moment (UTC)", Kind.MOMENT, 20),
+    Column("Amount", Kind.AMOUNT, 12),
+]
+
+
+def a_person(name: str = "ann", **fields: Any) -> User:
+    return User.objects.create_user(name, f"{name}@example.com", "secret", **fields)
+
+
+def an_export(user: User | None = None, *, file_format: Format = Format.CSV, **selection: Any) -> Export:
+    return services.request_export(
+        user=user or a_person(f"user-{uuid4().hex[:8]}"),
+        file_format=file_format,
+        selection=Selection(**selection),
+        language="en",
+    )
+
+
+def a_source(rows: Sequence[Row]) -> Source:
+    columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
+    return Source(
+        "SELECT * FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::timestamptz[], %s::numeric[])",
+        (list(range(len(rows))), *(list(column) for column in columns)),
+        COLUMNS,
+    )
+
+
+def written(path: Path, rows: Sequence[Row], file_format: str) -> Path:
+    """Write made-up rows into a file, as a worker does."""
+    heartbeat = Heartbeat(Hold(uuid4(), 1))  # it does not beat: nobody holds anything
+    assert write_file(path, a_source(rows), file_format, heartbeat) == len(rows)
+    return path
+
+
+def many_orders(count: int) -> None:
+    """Insert orders, each with one or two lines, in two statements."""
+    order_id = "(lpad(to_hex(1700000000000 + n), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            INSERT INTO orders_order (id, customer_name, customer_email, language, note, currency, total, status,
+                needs_attention, placed_at, settled_at, request_fingerprint)
+            SELECT {order_id}, 'Customer ' || n, 'c' || n || '@example.com', CASE n %% 3 WHEN 0 THEN 'ja' ELSE 'en' END,
+                CASE n %% 4 WHEN 0 THEN 'twice, "loud"' ELSE '' END, 'EUR', n %% 1000 + 0.25,
+                CASE n %% 2 WHEN 0 THEN 'accepted' ELSE 'confirmed' END, false,
+                timestamptz '2026-01-01 00:00:00.7+00' + n * interval '1 minute',
+                CASE n %% 2 WHEN 0 THEN NULL ELSE timestamptz '2026-01-01 00:00:30+00' + n * interval '1 minute' END,
+                repeat('0', 64)
+            FROM generate_series(1, %s) AS n
+            """,
+            [count],
+        )
+        cursor.execute(
+            f"""
+            INSERT INTO orders_orderline (order_id, product_id, quantity, unit_price)
+            SELECT {order_id}, sku, 1 + n %% 3, 9.50
+            FROM generate_series(1, %s) AS n, unnest(ARRAY['MUG', 'PEN']) AS sku WHERE sku = 'MUG' OR n %% 2 = 0
+            """,
+            [count],
+        )
+
+
+@contextmanager
+def slow_lines(seconds_per_order: float) -> Iterator[None]:
+    """Let the reading of each order's lines take a while, so that there is a middle to break into."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE orders_orderline RENAME TO orders_orderline_fast")
+        cursor.execute(
+            "CREATE VIEW orders_orderline AS SELECT fast.* FROM orders_orderline_fast AS fast "
+            f"WHERE (SELECT pg_sleep({seconds_per_order} + 0 * fast.quantity)) IS NOT NULL"
+        )
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP VIEW orders_orderline")
+            cursor.execute("ALTER TABLE orders_orderline_fast RENAME TO orders_orderline")

@@ -1,0 +1,47 @@
+"""Storages that break."""
+
+import errno
+from pathlib import Path
+from typing import Any
+
+from django.core.files.storage import FileSystemStorage
+
+
+class WithoutRename(FileSystemStorage):
+    """Takes a file by reading it, as a remote storage does; ``on_last_block`` is called before the last one is kept."""
+
+    def _save(self, name: str, content: Any) -> str:
+        blocks = list(content.chunks())
+        for block in blocks[:-1]:
+            self._keep(name, block)
+        self.on_last_block()
+        self._keep(name, blocks[-1])
+        return name
+
+    def on_last_block(self) -> None: ...
+
+    def _keep(self, name: str, block: bytes) -> None:
+        path = Path(self.path(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            file.write(block)
+
+
+class FailsOnTheLastByte(WithoutRename):
+    def on_last_block(self) -> None:
+        raise ConnectionResetError("the storage hung up")
+
+
+class LosesTheLastByte(WithoutRename):
+    def _keep(self, name: str, block: bytes) -> None:
+        super()._keep(name, block[:-1])
+
+
+class Full(FileSystemStorage):
+    def _save(self, name: str, content: Any) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+class Broken(FileSystemStorage):
+    def delete(self, name: str) -> None:
+        raise ConnectionResetError("the storage hung up")

@@ -1,0 +1,329 @@
+"""Building a file: whole or not at all, from one snapshot, by one holder, with a state that says what came of it."""
+
+import errno
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import connection
+from django.utils import translation
+
+from messaging.models import OutboxMessage
+from orders.exports import files
+from orders.exports.building import build
+from orders.exports.heartbeat import Heartbeat
+from orders.exports.models import Export
+from orders.exports.states import ExportState, Failure, Format
+from orders.models import Order
+from tests.orders.exports.factories import an_export, many_orders, slow_lines
+from tests.orders.exports.readers import open_xlsx, read_csv, read_xlsx
+from tests.processes import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "storage_folder")]
+
+
+def built(export: Export) -> Export:
+    build(export.pk, worker="test", soft_time_limit=1_200)
+    export.refresh_from_db()
+    return export
+
+
+def path_of(export: Export) -> Path:
+    return Path(files.storage().path(export.file_name))
+
+
+def all_files(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file()] if folder.exists() else []
+
+
+@contextmanager
+def at(rows: int, then: Callable[[Heartbeat], None], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Do something in the builder's own thread once so many rows are written."""
+    check = Heartbeat.check
+
+    def check_and_act(heartbeat: Heartbeat) -> None:
+        if heartbeat.rows_done >= rows:
+            then(heartbeat)
+        check(heartbeat)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Heartbeat, "check", check_and_act)
+        yield
+
+
+def in_another_thread(call: Callable[[], Any]) -> None:
+    def run() -> None:
+        try:
+            call()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+
+
+def expected_row(order: Order) -> list[str]:
+    moments = [f"{moment:%Y-%m-%d %H:%M:%S}" if moment else "" for moment in (order.placed_at, order.settled_at)]
+    items = "; ".join(f"{line.product_id} × {line.quantity}" for line in order.lines.all())
+    return [
+        str(order.pk), order.reference, moments[0], order.status, order.customer_name, order.customer_email,
+        order.language, order.note, items, order.currency, str(order.total), moments[1],
+    ]  # fmt: skip
+
+
+def test_a_csv_file_holds_each_order_once_cell_by_cell(storage_folder: Path) -> None:
+    many_orders(1_234)
+    export = built(an_export())
+    assert (export.state, export.rows_done, export.rows_total, export.percent) == (ExportState.READY, 1_234, 1_234, 100)
+    assert export.size_bytes == path_of(export).stat().st_size
+    header, *rows = read_csv(path_of(export))
+    assert header[2] == "Placed at (UTC)"
+    assert rows == [expected_row(order) for order in Order.objects.order_by("pk").prefetch_related("lines")]
+    assert all_files(storage_folder.parent) == [path_of(export).name]
+
+
+def test_an_xlsx_file_holds_each_order_once_with_typed_cells() -> None:
+    many_orders(200)
+    export = built(an_export(file_format=Format.XLSX))
+    sheet = open_xlsx(path_of(export)).worksheets[0]
+    assert sheet.freeze_panes == "A2"
+    assert sheet.column_dimensions["A"].width == 38
+    rows = read_xlsx(path_of(export))[1:]
+    for order, row in zip(Order.objects.order_by("pk").prefetch_related("lines"), rows, strict=True):
+        as_text = ["" if cell is None else str(cell) for cell in row]
+        as_text[10] = f"{row[10]:.2f}"
+        assert as_text == expected_row(order)
+
+
+@pytest.mark.parametrize("file_format", list(Format))
+def test_an_empty_result_is_a_header_and_complete(file_format: Format) -> None:
+    export = built(an_export(file_format=file_format))
+    assert (export.state, export.rows_total, export.percent) == (ExportState.READY, 0, 100)
+    reader = read_csv if file_format is Format.CSV else read_xlsx
+    assert len(reader(path_of(export))) == 1
+
+
+def test_ready_is_announced_in_the_same_commit() -> None:
+    export = built(an_export())
+    assert OutboxMessage.objects.filter(name="orders.export_ready", key=str(export.pk)).count() == 1
+
+
+def test_the_file_speaks_the_language_of_the_export() -> None:
+    many_orders(2)
+    export = an_export()
+    Export.objects.update(language="ja")
+    header, *rows = read_csv(path_of(built(export)))
+    assert header[0] == "注文 ID"
+    with translation.override("ja"):
+        assert [row[3] for row in rows] == [order.get_status_display() for order in Order.objects.order_by("pk")]
+
+
+def test_orders_that_come_or_go_meanwhile_shift_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    many_orders(3_000)
+    ids = [str(pk) for pk in Order.objects.order_by("pk").values_list("pk", flat=True)]
+    done: list[None] = []
+
+    def disturb(_heartbeat: Heartbeat) -> None:
+        if not done:
+            done.append(None)
+            in_another_thread(
+                lambda: connection.cursor().execute("DELETE FROM orders_orderline; DELETE FROM orders_order")
+            )
+
+    with at(1_000, disturb, monkeypatch):
+        export = built(an_export())
+    assert not Order.objects.exists()
+    rows = read_csv(path_of(export))[1:]
+    assert [row[0] for row in rows] == ids
+    assert all(row[8] for row in rows)
+
+
+def test_progress_is_seen_by_others_while_the_snapshot_is_open() -> None:
+    many_orders(200)
+    export = an_export()
+    seen: list[int] = []
+
+    def watch() -> None:
+        while (row := Export.objects.get(pk=export.pk)).is_active:
+            seen.append(row.rows_total or 0)
+            threading.Event().wait(0.05)
+        connection.close()
+
+    watcher = threading.Thread(target=watch)
+    with slow_lines(0.004):
+        watcher.start()
+        built(export)
+        watcher.join()
+    assert 200 in seen
+
+
+def test_cancelled_in_the_middle_means_no_file(monkeypatch: pytest.MonkeyPatch, storage_folder: Path) -> None:
+    many_orders(2_000)
+    export = an_export()
+
+    def cancel(heartbeat: Heartbeat) -> None:
+        in_another_thread(lambda: Export.objects.cancel(export.pk))
+        wait_until(lambda: heartbeat.is_lost, what="the heartbeat to notice")
+
+    with at(1_000, cancel, monkeypatch):
+        built(export)
+    assert export.state == ExportState.CANCELLED
+    assert all_files(storage_folder.parent) == []
+    assert not OutboxMessage.objects.filter(name="orders.export_ready").exists()
+
+
+def test_cancelling_interrupts_a_statement_that_the_builder_waits_for() -> None:
+    many_orders(1)
+    export = an_export()
+
+    def cancel_soon() -> None:
+        wait_until(lambda: Export.objects.get(pk=export.pk).state == ExportState.RUNNING)
+        Export.objects.cancel(export.pk)
+        connection.close()
+
+    thread = threading.Thread(target=cancel_soon)
+    with slow_lines(60):
+        thread.start()
+        built(export)
+        thread.join()
+    assert export.state == ExportState.CANCELLED
+
+
+def test_cancelled_after_the_last_row_means_no_file(monkeypatch: pytest.MonkeyPatch, storage_folder: Path) -> None:
+    put_in_place = files.put_in_place
+    export = an_export()
+
+    def put_in_place_and_cancel(*args: Any) -> int:
+        size = put_in_place(*args)
+        assert len(all_files(storage_folder)) == 1
+        assert Export.objects.cancel(export.pk)
+        return size
+
+    monkeypatch.setattr(files, "put_in_place", put_in_place_and_cancel)
+    assert built(export).state == ExportState.CANCELLED
+    assert all_files(storage_folder.parent) == []
+
+
+def test_a_second_delivery_while_the_first_is_at_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    many_orders(2_000)
+    export = an_export()
+    with at(1_000, lambda _heartbeat: in_another_thread(lambda: built(export)), monkeypatch):
+        built(export)
+    assert (export.state, export.attempt_count) == (ExportState.READY, 1)
+    assert built(export).attempt_count == 1  # nor does a third one, later
+    assert OutboxMessage.objects.filter(name="orders.export_ready").count() == 1
+
+
+def test_a_builder_that_lost_its_lease_puts_no_file_in_place(
+    monkeypatch: pytest.MonkeyPatch, storage_folder: Path
+) -> None:
+    many_orders(2_000)
+    export = an_export()
+
+    def take_over(heartbeat: Heartbeat) -> None:
+        Export.objects.filter(pk=export.pk, attempt_count=1).update(attempt_count=2)
+        wait_until(lambda: heartbeat.is_lost, what="the heartbeat to notice")
+
+    with at(1_000, lambda heartbeat: in_another_thread(lambda: take_over(heartbeat)), monkeypatch):
+        built(export)
+    assert (export.state, export.attempt_count) == (ExportState.RUNNING, 2)
+    assert all_files(storage_folder.parent) == []
+
+
+@pytest.mark.parametrize("backend", ["FailsOnTheLastByte", "Full", "LosesTheLastByte"])
+def test_a_storage_that_fails_ends_it_as_failed_without_a_file(
+    backend: str, settings: Any, storage_folder: Path
+) -> None:
+    many_orders(50)
+    storage = {"BACKEND": f"tests.orders.exports.storages.{backend}", "OPTIONS": {"location": storage_folder}}
+    settings.STORAGES = {**settings.STORAGES, "exports": storage}
+    export = built(an_export())
+    reason = Failure.INCOMPLETE if backend == "LosesTheLastByte" else Failure.STORAGE
+    assert (export.state, export.failure, export.file_name) == (ExportState.FAILED, reason, "")
+    assert all_files(storage_folder.parent) == []
+
+
+def test_a_storage_without_rename_gets_the_whole_file(settings: Any, storage_folder: Path) -> None:
+    many_orders(3_000)
+    storage = {"BACKEND": "tests.orders.exports.storages.WithoutRename", "OPTIONS": {"location": storage_folder}}
+    settings.STORAGES = {**settings.STORAGES, "exports": storage}
+    assert len(read_csv(path_of(built(an_export())))) == 3_001
+
+
+@pytest.mark.parametrize("file_format", list(Format))
+def test_a_full_disk_ends_it_as_failed_without_a_file(
+    file_format: Format, settings: Any, tmp_path: Path, storage_folder: Path
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small tmpfs takes root")
+    many_orders(4_000)
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("this machine mounts no tmpfs")
+    try:
+        settings.EXPORTS = {**settings.EXPORTS, "SCRATCH_DIR": small}
+        export = built(an_export(file_format=file_format))
+        assert (export.state, export.failure) == (ExportState.FAILED, Failure.STORAGE)
+        assert all_files(small) == []
+        assert all_files(storage_folder) == []
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_file_that_grows_too_large_ends_it_as_failed(monkeypatch: pytest.MonkeyPatch, storage_folder: Path) -> None:
+    """The disk that is full, also where no tmpfs can be mounted."""
+    many_orders(2_000)
+
+    def no_space(_heartbeat: Heartbeat) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with at(1_000, no_space, monkeypatch):
+        export = built(an_export(file_format=Format.XLSX))
+    assert (export.state, export.failure) == (ExportState.FAILED, Failure.STORAGE)
+    assert all_files(storage_folder.parent) == []
+
+
+def test_the_soft_time_limit_ends_it_as_failed_and_names_the_limit(
+    monkeypatch: pytest.MonkeyPatch, storage_folder: Path
+) -> None:
+    many_orders(2_000)
+
+    def time_is_over(_heartbeat: Heartbeat) -> None:
+        raise SoftTimeLimitExceeded
+
+    with at(1_000, time_is_over, monkeypatch):
+        export = built(an_export())
+    assert (export.state, export.failure, export.limit) == (ExportState.FAILED, Failure.TIME_LIMIT, 1_200)
+    assert all_files(storage_folder.parent) == []
+
+
+def test_an_unexpected_error_is_recorded_and_raised_for_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(_heartbeat: Heartbeat) -> None:
+        raise ZeroDivisionError
+
+    many_orders(1)
+    export = an_export()
+    with at(1, break_down, monkeypatch), pytest.raises(ZeroDivisionError):
+        built(export)
+    export.refresh_from_db()
+    assert (export.state, export.failure) == (ExportState.FAILED, Failure.UNEXPECTED)
+
+
+def test_the_scratch_files_of_killed_workers_are_swept(settings: Any) -> None:
+    folder = Path(settings.EXPORTS["SCRATCH_DIR"])
+    folder.mkdir(parents=True)
+    old, young = folder / "old.csv", folder / "young.csv"
+    old.touch()
+    young.touch()
+    os.utime(old, (0, 0))
+    built(an_export())
+    assert all_files(folder) == ["young.csv"]
