@@ -48,11 +48,11 @@ class Console:
 
     def show_news(self) -> None:
         """Print what has been written since the last call."""
-        for line in self._supervisor.new_lines():
-            self._show_event(line)
         for name, log_file in self._followed.items():
             for line in log_file.new_lines():
                 self.show(name, line)
+        for line in self._supervisor.new_lines():  # after the last words of those that have ended
+            self._show_event(line)
 
     def say(self, text: str) -> None:
         """Print lines of our own."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from signal import SIGKILL, SIGQUIT
 
 from config.console import Console
-from config.supervise import Supervisor, is_running
+from config.supervise import Supervisor
 
 ROUND_SECONDS = 0.1
 STOP_SECONDS = 30  # for the services, and for what is left when the supervisor was killed
@@ -21,7 +21,7 @@ def drain(supervisor: Supervisor, console: Console, *, seconds: int, hurry: Call
     else:
         console.say("The supervisor is gone. Everything that it ran has been told to stop.")
     deadline = time.monotonic() + STOP_SECONDS
-    while _anything_runs(supervisor) and time.monotonic() < deadline:
+    while supervisor.anything_runs() and time.monotonic() < deadline:
         _round(console)
     supervisor.kill()
     console.show_news()
@@ -31,7 +31,7 @@ def drain(supervisor: Supervisor, console: Console, *, seconds: int, hurry: Call
 def _wait_for_programs(supervisor: Supervisor, console: Console, *, seconds: int, hurry: Callable[[], bool]) -> None:
     give_back_at = time.monotonic() + seconds
     was_given_back = False
-    while supervisor.remaining_programs():
+    while supervisor.is_alive() and supervisor.remaining_programs():
         if hurry():
             supervisor.signal_programs(SIGKILL)
         elif time.monotonic() > give_back_at and not was_given_back:
@@ -39,10 +39,6 @@ def _wait_for_programs(supervisor: Supervisor, console: Console, *, seconds: int
             supervisor.signal_programs(SIGQUIT)
             was_given_back = True
         _round(console)
-
-
-def _anything_runs(supervisor: Supervisor) -> bool:
-    return supervisor.is_alive() or any(is_running(process.pid) for process in supervisor.last_seen)
 
 
 def _round(console: Console) -> None:

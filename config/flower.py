@@ -3,6 +3,7 @@
 It only looks: what changes anything is done in the admin, where it is recorded. `/healthcheck` needs no password.
 """
 
+import logging
 from typing import Any
 
 from config.env import end, env
@@ -12,6 +13,9 @@ if not env.FLOWER_BASIC_AUTH and not env.DJANGO_DEBUG:
     end("FLOWER_BASIC_AUTH: missing. Set it to user:password, or DJANGO_DEBUG to true.")
 if is_taken(env.FLOWER_PORT, env.FLOWER_HOST):
     end(str(PortTakenError(variable="FLOWER_PORT", port=env.FLOWER_PORT)))
+
+# It asks all workers at start, when some are not there yet. A worker that is away is seen on the page.
+logging.getLogger("flower.inspector").setLevel(logging.ERROR)
 
 address = env.FLOWER_HOST
 port = env.FLOWER_PORT

@@ -35,6 +35,7 @@ GRACE_SECONDS = 30  # from "give back what you hold" (SIGQUIT) to SIGKILL; above
 LOG_BYTES = 5_000_000  # a log file is renamed to .1 at this size; the one before it is deleted
 START_SECONDS = 20  # for supervisord to answer; it takes less than one on an idle machine
 POLL_SECONDS = 0.05
+MAX_SOCKET_BYTES = 95  # Linux allows 107 for a path, of which supervisord adds a dot and its pid for a moment
 TETHER = Path(__file__).with_name("tether.py")
 
 UNREACHABLE = (OSError, HTTPException, ProtocolError)
@@ -62,18 +63,21 @@ class Supervisor:
     ) -> None:
         self.log_dir = state_dir / "log"
         self._config_file = state_dir / "supervisord.conf"
-        # A socket's path is limited to 107 bytes, and a checkout may lie deeper than that.
-        self._socket_dir = tempfile.TemporaryDirectory(prefix="baton-")
+        self._socket = state_dir / "supervisor.sock"
+        self._socket_dir: tempfile.TemporaryDirectory[str] | None = None
         groups = {PROGRAMS: tuple(programs), SERVICES: tuple(services)}
         self._groups = {name: members for name, members in groups.items() if members}
         self._drain_seconds = drain_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._failed_at: dict[str, float] = {}
-        self.last_seen: tuple[Running, ...] = ()
+        self._last_seen: tuple[Running, ...] = ()
 
     def start(self, *, directory: Path, environment: Mapping[str, str]) -> None:
         """Start supervisord and the services. The programs wait for `start_programs`."""
         self.log_dir.mkdir(parents=True, exist_ok=True)
+        if len(os.fsencode(self._socket)) > MAX_SOCKET_BYTES:
+            self._socket_dir = tempfile.TemporaryDirectory(prefix="baton-")
+            self._socket = Path(self._socket_dir.name) / self._socket.name
         self._config_file.write_text("\n".join(self._configuration()))
         command = [sys.executable, "-m", "supervisor.supervisord", "-n", "-s", "-c", str(self._config_file)]
         # A session of its own: Ctrl-C and a closed terminal are for us alone, who then stop all in good order.
@@ -96,13 +100,13 @@ class Supervisor:
         return self._process is not None and self._process.poll() is None
 
     def processes(self) -> tuple[Running, ...]:
-        """Return all processes; none when supervisord does not answer."""
-        try:
+        """Return all processes, as they were last seen while supervisord is too busy to answer."""
+        with suppress(*UNREACHABLE):
             found: list[Any] = self._call("getAllProcessInfo")
-        except UNREACHABLE:
-            return ()
-        self.last_seen = tuple(Running(info["name"], info["group"], info["pid"], info["statename"]) for info in found)
-        return self.last_seen
+            self._last_seen = tuple(
+                Running(info["name"], info["group"], info["pid"], info["statename"]) for info in found
+            )
+        return self._last_seen
 
     def revive(self) -> None:
         """Start again what supervisord has given up. To be called every second or so."""
@@ -127,7 +131,11 @@ class Supervisor:
 
     def remaining_programs(self) -> tuple[Running, ...]:
         """Return the programs that still run."""
-        return tuple(process for process in self.processes() if process.group == PROGRAMS and process.pid)
+        return tuple(process for process in self.processes() if process.group == PROGRAMS and is_running(process.pid))
+
+    def anything_runs(self) -> bool:
+        """Tell whether supervisord or anything that it ran is still there."""
+        return self.is_alive() or any(is_running(process.pid) for process in self._last_seen)
 
     def signal_programs(self, number: signal.Signals) -> None:
         """Send a signal to all programs that still run."""
@@ -142,8 +150,9 @@ class Supervisor:
             self._process.wait()
 
     def close(self) -> None:
-        """Remove the socket."""
-        self._socket_dir.cleanup()
+        """Remove what was made outside the state directory."""
+        if self._socket_dir is not None:
+            self._socket_dir.cleanup()
 
     def _answers(self) -> bool:
         try:
@@ -156,10 +165,6 @@ class Supervisor:
         transport = SupervisorTransport(None, None, f"unix://{self._socket}")  # type: ignore[no-untyped-call]
         with ServerProxy("http://supervisor", transport=transport) as server:
             return getattr(server.supervisor, method)(*arguments)
-
-    @property
-    def _socket(self) -> Path:
-        return Path(self._socket_dir.name) / "supervisor.sock"
 
     def _configuration(self) -> Iterable[str]:
         yield from ("[supervisord]", f"logfile={_quoted(self.log_dir / 'supervisord.log')}", "loglevel=info")
