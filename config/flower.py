@@ -1,10 +1,15 @@
 """Flower: a window on workers and queues. It reads this file by `--conf=config/flower.py`.
 
 It only looks: what changes anything is done in the admin, where it is recorded. `/healthcheck` needs no password.
+
+Events are stripped of what a task was given and gave back before Flower stores them, so neither a page nor the API nor
+its memory holds any of it. Hazard: names in this file that Flower has an option for (`logging`, `port`) are options.
 """
 
-import logging
+from logging import ERROR, getLogger
 from typing import Any
+
+from flower.events import EventsState
 
 from config.env import end, env
 from config.ports import PortTakenError, is_taken
@@ -13,9 +18,6 @@ if not env.FLOWER_BASIC_AUTH and not env.DJANGO_DEBUG:
     end("FLOWER_BASIC_AUTH: missing. Set it to user:password, or DJANGO_DEBUG to true.")
 if is_taken(env.FLOWER_PORT, env.FLOWER_HOST):
     end(str(PortTakenError(variable="FLOWER_PORT", port=env.FLOWER_PORT)))
-
-# It asks all workers at start, when some are not there yet. A worker that is away is seen on the page.
-logging.getLogger("flower.inspector").setLevel(logging.ERROR)
 
 address = env.FLOWER_HOST
 port = env.FLOWER_PORT
@@ -27,8 +29,19 @@ max_workers = 100  # workers (count) kept in memory
 purge_offline_workers = 600  # seconds after which a worker that is gone leaves the list
 inspect_timeout = 1_000.0  # milliseconds that workers get to answer
 
+# It asks all workers at start, when some are not there yet. A worker that is away is seen on the page.
+getLogger("flower.inspector").setLevel(ERROR)
 
-def format_task(task: Any) -> Any:
-    """Hide what a task was given and what it gave back: a message is nobody's business here."""
-    task.args = task.kwargs = task.result = "(hidden)"
-    return task
+CONTENTS = ("args", "kwargs", "result", "traceback")
+_store: Any = EventsState.event
+
+
+def store_without_contents(state: EventsState, event: dict[str, Any]) -> None:
+    """Store an event; of an exception only the class, for its text may quote the values at fault."""
+    hidden = {name: "(hidden)" for name in CONTENTS if event.get(name)}
+    if event.get("exception"):
+        hidden["exception"] = str(event["exception"]).partition("(")[0]
+    _store(state, {**event, **hidden})
+
+
+EventsState.event = store_without_contents  # type: ignore[method-assign]

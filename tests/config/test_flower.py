@@ -2,13 +2,15 @@
 
 import base64
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPConnection
-from pathlib import Path
+from uuid import uuid4
 
 import pytest
-from celery.events.state import Task
+from celery import current_app
 
 from config.ports import free_port
 from tests.processes import Process, wait_until
@@ -30,16 +32,23 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         process.stop()
 
 
-def status(port: int, path: str, *, login: str = "") -> int:
+def get(port: int, path: str, *, login: str = "") -> tuple[int, str]:
     headers = {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"} if login else {}
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
-        connection.request("GET", path, headers=headers)
-        return connection.getresponse().status
-    except ConnectionError:
-        return 0
-    finally:
-        connection.close()
+    with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        try:
+            connection.request("GET", path, headers=headers)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        except ConnectionError:
+            return 0, ""
+
+
+def status(port: int, path: str, *, login: str = "") -> int:
+    return get(port, path, login=login)[0]
+
+
+def read(port: int, path: str) -> str:
+    return get(port, path, login=LOGIN)[1]
 
 
 @pytest.mark.parametrize("path", ["/", "/workers", "/tasks", "/broker", "/api/workers", "/api/tasks"])
@@ -53,23 +62,28 @@ def test_the_health_check_needs_no_password(port: int) -> None:
     assert status(port, "/healthcheck") == 200
 
 
-def test_a_task_is_shown_without_what_it_was_given_and_gave_back(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(os.environ, "FLOWER_PORT", str(free_port(seed=str(tmp_path))))
-    from config.flower import format_task
+def test_neither_page_nor_api_shows_what_a_task_was_given_or_gave_back(port: int) -> None:
+    secret = "jane@example.com"
+    uuid = str(uuid4())
+    contents = {"args": f"('{secret}',)", "kwargs": f"{{'to': '{secret}'}}", "result": secret}
+    failure = {"exception": f"MailRefused('{secret}')", "traceback": f"Traceback … {secret}"}
+    with (
+        current_app.connection_for_write() as broker,
+        current_app.events.Dispatcher(broker, hostname="w@test") as events,
+    ):
+        events.send("task-received", uuid=uuid, name="notifications.send", **contents)
+        events.send("task-failed", uuid=uuid, **failure)
 
-    task = Task(
-        "id", name="orders.record_sale", args="('Jane Doe',)", kwargs="{'to': 'jane@example.com'}", result="Jane"
-    )
+    wait_until(lambda: "MailRefused" in read(port, f"/api/task/info/{uuid}"), what="the event")
 
-    shown = format_task(task)
-
-    assert (shown.args, shown.kwargs, shown.result) == ("(hidden)",) * 3
+    for path in (f"/api/task/info/{uuid}", f"/task/{uuid}", "/api/tasks", "/tasks/datatable?draw=1&start=0&length=9"):
+        assert secret not in read(port, path)
 
 
 def test_memory_is_bounded() -> None:
-    from config import flower
+    program = "import config.flower as f; print(f.max_tasks, f.max_workers, f.persistent, f.read_only)"
+    variables = {**os.environ, "FLOWER_PORT": str(free_port(seed=program))}
 
-    assert flower.max_tasks <= 10_000
-    assert not flower.persistent
+    shown = subprocess.run([sys.executable, "-c", program], env=variables, check=True, capture_output=True, text=True)
+
+    assert shown.stdout.split() == ["10000", "100", "False", "True"]
