@@ -4,18 +4,25 @@
   expects ends the whole worker, again and again. Here both are rejected, and so reach the dead-letter queue.
 - Without ``-Q`` a worker would consume the dead letters, too, and run them. Here it never does.
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
+- With the pool ``solo`` a task holds up the event loop, and the leases with it. Here a thread renews them on Redis.
+  Hazard: on RabbitMQ such a task holds up the heartbeats, too; one longer than two of them runs again.
 
 Unknown tasks and disallowed content types Celery rejects by itself.
 """
 
+import threading
 from collections.abc import Callable, Iterable
+from time import sleep
 from typing import Any
 
 import structlog
+from celery.concurrency.solo import TaskPool as SoloPool
 from celery.utils.log import get_logger
 from celery.worker.consumer.consumer import Consumer as CeleryConsumer
 from kombu import Queue
 from kombu.message import Message
+
+from messaging.transport.lease import LeasePoller
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +35,12 @@ class Consumer(CeleryConsumer):
         queues = self.app.amqp.queues
         self._dead_letter_queues = dead_letter_queues(queues.values())
         queues.deselect([queue.name for queue in self._dead_letter_queues])
+
+    def start(self) -> None:
+        """Consume until the worker is stopped."""
+        if isinstance(self.pool, SoloPool):
+            threading.Thread(target=self._renew_leases_meanwhile, name="leases", daemon=True).start()
+        super().start()
 
     def on_ready(self) -> None:
         """Declare the dead-letter queue once the connection stands."""
@@ -56,6 +69,16 @@ class Consumer(CeleryConsumer):
                 self.on_decode_error(message, error)
 
         return on_task_received
+
+    def _renew_leases_meanwhile(self) -> None:
+        while True:
+            connection = self.connection  # None while the consumer looks for the broker
+            poller = getattr(connection.transport, "cycle", None) if connection else None
+            if isinstance(poller, LeasePoller):
+                poller.renew_leases()
+                sleep(poller.lease_renewal_seconds)
+            else:
+                sleep(1)
 
 
 def dead_letter_queues(queues: Iterable[Queue]) -> list[Queue]:

@@ -120,7 +120,7 @@ class QoS(kombu_redis.QoS):
     def _send_unsent(self) -> None:
         for tag, step in list(self._unsent.items()):
             step()
-            del self._unsent[tag]
+            self._unsent.pop(tag, None)
             virtual.QoS.ack(self, tag)
 
     def _forget(self, tag: str) -> None:

@@ -20,6 +20,8 @@ from tests.contract.celery_app import QUEUES, STARTED, make_app
 from tests.processes import Process, wait_until
 from tests.rabbitmq import RabbitMQ
 
+#: A worker that is started without -Q.
+ALL_QUEUES = "all"
 #: Seconds. Long enough for a worker on a busy machine to renew in time, short enough to wait for.
 VISIBILITY_TIMEOUT = 3.0
 
@@ -96,14 +98,22 @@ class Broker:
         self.workers += 1
         name = f"worker{self.workers}"
         command = [sys.executable, "-m", "celery", "-A", "tests.contract.tasks", "worker", "-l", "INFO", "-P", pool]
-        options = ["--without-mingle", "--without-gossip", "-c", str(concurrency), "-n", f"{name}@contract"]
+        options = [
+            "--without-mingle",
+            "--without-gossip",
+            "-c",
+            str(concurrency),
+            "-n",
+            f"{name}-{time.monotonic_ns()}@contract",
+        ]
+        if queues != (ALL_QUEUES,):
+            options += ["-Q", ",".join(queues or QUEUES[:1])]
         return Process(
-            [*command, *options, "-Q", ",".join(queues or QUEUES[:1])],
+            [*command, *options],
             log=directory / f"{name}.log",
             env={
                 "CELERY_BROKER_URL": self.service.url,
                 "CONTRACT_VISIBILITY_TIMEOUT": str(self.visibility_timeout or ""),
-                "DJANGO_SETTINGS_MODULE": "",  # an app without Django: nothing but the broker is under test
             },
         )
 

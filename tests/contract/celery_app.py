@@ -19,7 +19,7 @@ HEARTBEAT_SECONDS = 2  # RabbitMQ takes a worker that is silent for twice as lon
 def make_app(broker_url: str, *, visibility_timeout: float | None = None, **options: Any) -> Celery:
     """Return the app. Without ``visibility_timeout`` the timeouts are those that the project ships."""
     install()
-    app = Celery("contract", set_as_current=False)
+    app = Celery("contract", set_as_current=False, fixups=[])  # no Django: only the broker is under test
     app.conf.update(
         {
             name.removeprefix("CELERY_").lower(): value
@@ -48,6 +48,8 @@ def make_app(broker_url: str, *, visibility_timeout: float | None = None, **opti
         task_routes=None,
         task_default_queue=QUEUES[0],
         task_publish_retry=False,
+        task_soft_time_limit=None,  # a hard limit below the soft one never comes: Celery waits for the soft one first
+        task_time_limit=None,
         result_backend="disabled://",
         beat_schedule={},
         worker_consumer="messaging.transport.consumer:Consumer",

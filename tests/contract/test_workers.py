@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.brokers import VISIBILITY_TIMEOUT, Broker, lines, open_gate, wait_for_lines
+from tests.contract.brokers import ALL_QUEUES, VISIBILITY_TIMEOUT, Broker, lines, open_gate, wait_for_lines
 from tests.contract.celery_app import FINISHED, HEARTBEAT_SECONDS, QUEUES, STARTED
 from tests.processes import Process, wait_until
 
@@ -28,6 +28,36 @@ def test_long_task_runs_once(broker: Broker, path: Path, tmp_path: Path) -> None
         assert holder.exit_code == 0
         assert lines(path) == [STARTED, FINISHED]
         wait_until(lambda: is_drained(broker), what="an acknowledgement")
+
+
+@pytest.mark.parametrize("session_broker", ["valkey"], indirect=True)  # RabbitMQ knows no leases
+@pytest.mark.parametrize("pool", ["solo", "threads"])
+def test_long_task_runs_once_in_every_pool(broker: Broker, path: Path, tmp_path: Path, pool: str) -> None:
+    workers = [broker.start_worker(tmp_path, pool=pool), broker.start_worker(tmp_path, pool=pool)]
+    with broker.running(*workers):
+        broker.send("wait", path)
+        wait_for_lines(path, STARTED)
+        time.sleep(VISIBILITY_TIMEOUT * 1.5)
+        open_gate(path, 1)
+        wait_for_lines(path, STARTED, FINISHED)
+        wait_until(lambda: is_drained(broker), what="an acknowledgement")
+    assert lines(path) == [STARTED, FINISHED]
+
+
+def test_worker_that_consumes_all_queues_leaves_the_dead_letters_alone(
+    broker: Broker, path: Path, tmp_path: Path
+) -> None:
+    """Without -Q, Celery would run what has died."""
+    worker = broker.start_worker(tmp_path, ALL_QUEUES)
+    with broker.running(worker):
+        task_id = broker.send("reject", path)
+        wait_for_lines(path, STARTED)
+        behind = path.with_name("behind")
+        broker.send("record", behind)
+        wait_for_lines(behind, FINISHED)
+
+        assert broker.dead_letter(task_id)
+        assert lines(path) == [STARTED]
 
 
 def test_message_of_a_killed_worker_is_taken_up_by_another(broker: Broker, path: Path, tmp_path: Path) -> None:
