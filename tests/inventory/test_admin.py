@@ -73,7 +73,10 @@ def test_sku_and_reserved_cannot_be_edited(admin_client: Client) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_count_saved_while_stock_is_reserved_keeps_the_reservation(admin_client: Client) -> None:
+@pytest.mark.parametrize(("pieces", "status", "on_hand"), [(2, 302, 3), (4, 200, 5)])
+def test_a_count_saved_while_stock_is_reserved_is_checked_against_the_reservation(
+    admin_client: Client, pieces: int, status: int, on_hand: int
+) -> None:
     stock(A=5)
     answers: list[int] = []
 
@@ -84,7 +87,7 @@ def test_a_count_saved_while_stock_is_reserved_keeps_the_reservation(admin_clien
             connection.close()
 
     with transaction.atomic():
-        services.reserve([demand(A=2)])
+        services.reserve([demand(A=pieces)])
         thread = Thread(target=save)
         thread.start()
         with connection.cursor() as cursor:
@@ -94,8 +97,8 @@ def test_a_count_saved_while_stock_is_reserved_keeps_the_reservation(admin_clien
                 (waiting,) = cursor.fetchone()
     thread.join(timeout=30)
     item = StockItem.objects.get()
-    assert (waiting, answers) == (1, [302])
-    assert (item.on_hand, item.reserved) == (3, 2)
+    assert (waiting, answers) == (1, [status])
+    assert (item.on_hand, item.reserved) == (on_hand, pieces)
 
 
 def test_an_item_that_reservations_refer_to_cannot_be_deleted(admin_client: Client) -> None:

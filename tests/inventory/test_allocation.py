@@ -1,8 +1,11 @@
+import doctest
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from uuid_utils.compat import uuid7
 
+from inventory import allocation
 from inventory.allocation import Demand, allocate
 from inventory.errors import InvalidQuantity
 from messaging.errors import PermanentError
@@ -10,6 +13,10 @@ from messaging.errors import PermanentError
 SKUS = st.sampled_from(["A", "B", "C", "unknown"])
 DEMANDS = st.lists(st.dictionaries(SKUS, st.integers(1, 5), min_size=1).map(lambda lines: Demand(uuid7(), lines)))
 STOCK = st.fixed_dictionaries({"A": st.integers(0, 20), "B": st.integers(0, 20), "C": st.integers(0, 20)})
+
+
+def test_the_examples_in_the_docstrings_hold() -> None:
+    assert doctest.testmod(allocation) == (0, 2)
 
 
 @given(DEMANDS, STOCK)

@@ -1,3 +1,5 @@
+import doctest
+import unicodedata
 from decimal import Decimal
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from messaging.context import correlation
+from notifications import letters
 from notifications.errors import MailRefused
 from notifications.letters import compose, message_id, one_line
 from notifications.models import Kind
@@ -156,8 +159,13 @@ def test_an_international_domain_is_written_in_ascii() -> None:
     assert address.addr_spec == "ada@xn--bcher-kva.example"
 
 
+def test_the_examples_in_the_docstrings_hold() -> None:
+    assert doctest.testmod(letters) == (0, 2)
+
+
 @given(st.text(), st.integers(1, 50))
 def test_one_line_is_one_short_line(text: str, max_characters: int) -> None:
     line = one_line(text, max_characters)
     assert len(line.splitlines()) <= 1
+    assert not any(unicodedata.category(character) == "Cc" for character in line)
     assert len(line) <= max_characters
