@@ -7,9 +7,11 @@ message forged in the broker is refused. Keys rotate by SECRET_KEY_FALLBACKS. So
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.core import signing
 from pydantic import ValidationError
 
@@ -17,6 +19,7 @@ from messaging.errors import BadSignature, InvalidPayload, Undecodable
 from messaging.events import Event, event_class, misfits
 
 _SALT = "messaging.envelope"
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class Envelope:
 
 def seal(envelope: Envelope) -> str:
     """Return the envelope as one signed JSON string."""
-    return _signer().sign(json.dumps(envelope.as_dict(), separators=(",", ":")))
+    return _signer().sign(_to_json(envelope.as_dict()))
 
 
 def unseal(sealed: str) -> Envelope:
@@ -92,4 +95,9 @@ def unseal(sealed: str) -> Envelope:
 
 
 def _signer() -> signing.Signer:
-    return signing.Signer(salt=_SALT)
+    return _signer_with(settings.SECRET_KEY, tuple(settings.SECRET_KEY_FALLBACKS))
+
+
+@cache  # making one costs more than signing with it
+def _signer_with(key: str, fallback_keys: tuple[str, ...]) -> signing.Signer:
+    return signing.Signer(key=key, fallback_keys=list(fallback_keys), salt=_SALT)

@@ -36,7 +36,13 @@ _CLAIM = """
     UPDATE messaging_outboxmessage AS message
     SET available_at = clock_timestamp() + %s
     FROM due WHERE message.id = due.id
-    RETURNING message.*
+    RETURNING message.id, message_id, name, version, key, payload, occurred_at, correlation_id, causation_id,
+        traceparent, sent_to, send_failure_count
+"""
+
+_MARK_PUBLISHED = """
+    UPDATE messaging_outboxmessage SET published_at = clock_timestamp()
+    WHERE id = ANY(%s) AND published_at IS NULL
 """
 
 
@@ -54,7 +60,9 @@ class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
 
     def mark_published(self, pks: Iterable[int]) -> int:
         """Note that the broker confirmed these rows."""
-        return self.filter(pk__in=list(pks), published_at=None).update(published_at=Now())
+        with connection.cursor() as cursor:
+            cursor.execute(_MARK_PUBLISHED, [list(pks)])
+            return int(cursor.rowcount)
 
     def release(self, pks: Iterable[int]) -> int:
         """Give back rows that were claimed and not sent: the broker is away, the rows are not at fault (F36)."""

@@ -30,9 +30,9 @@ REFUSED_AGAIN_AFTER = timedelta(seconds=30)  # a full queue or a release that is
 class Delivery:
     """What is to be sent of one row, and what came of it."""
 
-    def __init__(self, row: OutboxMessage) -> None:
+    def __init__(self, row: OutboxMessage, wanted: list[str]) -> None:
         self.row = row
-        self.wanted = [known.consumer for known in subscriptions_of(row.name)]
+        self.wanted = wanted
         self.sent = set(row.sent_to)
         self.refusals: dict[str, Exception] = {}
         if not is_known(row.name):
@@ -54,7 +54,8 @@ def send_outbox(producer: kombu.Producer) -> int:
     config = settings.MESSAGING
     lease = timedelta(seconds=config["RELAY_LEASE_SECONDS"])
     rows = OutboxMessage.objects.claim(limit=config["RELAY_BATCH_SIZE"], lease=lease)
-    deliveries = [Delivery(row) for row in rows]
+    consumers = {name: [known.consumer for known in subscriptions_of(name)] for name in {row.name for row in rows}}
+    deliveries = [Delivery(row, consumers[row.name]) for row in rows]
     try:
         for consumer, group in _by_consumer(deliveries).items():
             _send_group(consumer, group, producer)
