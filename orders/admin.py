@@ -96,7 +96,7 @@ class OrderAdmin(ModelAdmin):
     def cancel_orders(self, request: HttpRequest, queryset: OrderQuerySet) -> None:
         """Cancel each order that is not settled yet, and say how many were."""
         cancelled_count = settled_count = 0
-        for order_id in list(queryset.values_list("pk", flat=True)):
+        for order_id in queryset.values_list("pk", flat=True):
             try:
                 services.cancel_order(order_id)
                 cancelled_count += 1
