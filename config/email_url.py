@@ -40,8 +40,8 @@ class BadEmailUrl(ValueError):
 
     def __init__(self, problem: str) -> None:
         super().__init__(
-            f"EMAIL_URL {problem}. Expected smtp://, smtp+tls:// or smtps:// with "
-            "[USER:PASSWORD@]HOST[:PORT][?timeout=SECONDS], file:///FOLDER or console://"
+            f"EMAIL_URL: {problem}. Expected smtp://, smtp+tls:// or smtps:// with "
+            "[USER:PASSWORD@]HOST[:PORT][?timeout=SECONDS], file:///FOLDER or console://."
         )
 
 

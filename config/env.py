@@ -7,6 +7,7 @@ gunicorn can bury it in a traceback. No line ever repeats a value: many of them 
 """
 
 import sys
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, Self
 from urllib.parse import urlsplit
@@ -61,6 +62,13 @@ def _mail_url(url: str) -> str:
     return url
 
 
+def _sender(value: str) -> str:
+    local_part, _, domain = parseaddr(value)[1].rpartition("@")
+    if not local_part or not domain or not value.isprintable():
+        raise ValueError("expected an address, as in shop@example.com or Baton Shop <shop@example.com>")
+    return value
+
+
 def _user_and_password(value: str) -> str:
     for pair in filter(None, value.split(",")):
         user, _, password = pair.partition(":")
@@ -82,6 +90,7 @@ DatabaseUrl = Annotated[
 BrokerUrl = Annotated[str, _url_with(BROKER_SCHEMES, "redis://host:6379/0")]
 PublicUrl = Annotated[str, _url_with(("http", "https"), "https://shop.example.com")]
 MailUrl = Annotated[str, AfterValidator(_mail_url)]
+Sender = Annotated[str, AfterValidator(_sender)]
 Credentials = Annotated[str, AfterValidator(_user_and_password)]
 
 
@@ -106,8 +115,12 @@ class Environment(BaseSettings):
     EMAIL_URL: MailUrl = Field(
         default="",
         repr=False,
-        description="Where mail goes: smtp://user:password@host:25, smtp+tls:// (STARTTLS), smtps://, console://. "
-        "Unset: files in BATON_STATE_DIR/mail.",
+        description="Where mail goes: smtp://user:password@host:25, smtp+tls:// (STARTTLS), smtps://, file:///folder, "
+        "console://. ?timeout=10: seconds to wait for each answer of a server. Unset: files in BATON_STATE_DIR/mail.",
+    )
+    DEFAULT_FROM_EMAIL: Sender = Field(
+        default="shop@example.com",
+        description="Sender of all mail: an address, or Name <address>. Its domain ends every Message-ID.",
     )
     DJANGO_DEBUG: bool = Field(
         default=False,

@@ -1,5 +1,7 @@
 """Mail: by default each mail is a file below the state directory. EMAIL_URL says otherwise: see config/email_url.py."""
 
+from email.utils import parseaddr
+
 from config.email_url import BadEmailUrl, mail_settings
 from config.env import end, env
 
@@ -8,6 +10,6 @@ try:
 except BadEmailUrl as error:
     end(str(error))
 
-DEFAULT_FROM_EMAIL = "shop@example.com"
+DEFAULT_FROM_EMAIL = env.DEFAULT_FROM_EMAIL
 # The right-hand side of every Message-ID. It must not change between two attempts at the same mail.
-NOTIFICATIONS_MESSAGE_ID_DOMAIN = DEFAULT_FROM_EMAIL.rpartition("@")[2].rstrip(">")
+NOTIFICATIONS_MESSAGE_ID_DOMAIN = parseaddr(DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]

@@ -54,6 +54,8 @@ def test_every_process_ends_with_one_line_when_a_url_is_broken(command: tuple[st
         ("CELERY_BROKER_URL", "amqp://baton:hunter2@queue:port//"),
         ("CELERY_BROKER_URL", "sentinel://one:26379;sentinel://two:hunter2"),
         ("EMAIL_URL", "gopher://baton:hunter2@mail"),
+        ("DEFAULT_FROM_EMAIL", "hunter2"),
+        ("DEFAULT_FROM_EMAIL", "shop@example.com\nBcc: hunter2@example.com"),
         ("DJANGO_DEBUG", "hunter2"),
         ("DJANGO_SECRET_KEY", "hunter2"),
         ("DJANGO_SECRET_KEY", "a" * 60),
@@ -80,6 +82,10 @@ def test_a_wrong_value_is_named_and_never_repeated(
     assert written.startswith(f"{variable}: ")
     assert written.count("\n") == 1
     assert "hunter2" not in written
+
+
+def test_a_mail_server_without_a_host_ends_the_process_with_one_line() -> None:
+    assert_one_line(run(MANAGE, EMAIL_URL="smtp://baton:hunter2@"), variable="EMAIL_URL")
 
 
 def test_no_secret_key_is_an_error_unless_debug_is_on() -> None:

@@ -68,7 +68,7 @@ def test_a_url_becomes_the_settings_of_a_mailer(url: str, expected: tuple[str, d
     ],
 )
 def test_a_broken_url_is_refused_with_the_variable_and_without_its_value(url: str, problem: str) -> None:
-    with pytest.raises(BadEmailUrl, match=r"^EMAIL_URL ") as caught:
+    with pytest.raises(BadEmailUrl, match=r"^EMAIL_URL: ") as caught:
         mail_settings(url, default_folder=FOLDER)
     assert problem in str(caught.value)
     assert "secret" not in str(caught.value)
