@@ -86,14 +86,18 @@ def bury_unreadable(raw: str, *, queue: str, now: datetime, into: str) -> str:
 
 def is_message(payload: object) -> bool:
     """Tell whether kombu can make a message of this."""
-    return isinstance(payload, dict) and isinstance(payload.get("properties"), dict)
+    if not isinstance(payload, dict) or not isinstance(payload.get("properties"), dict):
+        return False
+    parts = (payload.get("headers"), payload["properties"].get("delivery_info"))
+    return all(part is None or isinstance(part, dict) for part in parts)
 
 
 def _add_death(deaths: list[dict[str, Any]], death: dict[str, Any]) -> list[dict[str, Any]]:
     """Put the death first; one in the same queue for the same reason only counts up and keeps its time."""
     key = (death["queue"], death["reason"])
-    earlier = [entry for entry in deaths if (entry.get("queue"), entry.get("reason")) == key]
-    others = [entry for entry in deaths if (entry.get("queue"), entry.get("reason")) != key]
+    entries = [entry for entry in deaths if isinstance(entry, dict)]
+    earlier = [entry for entry in entries if (entry.get("queue"), entry.get("reason")) == key]
+    others = [entry for entry in entries if entry not in earlier]
     if earlier:
         death = {**earlier[0], "count": int(earlier[0].get("count", 0)) + 1}
     return [death, *others]

@@ -19,7 +19,8 @@ def count_return(payload: dict[str, Any]) -> int:
     3
     """
     headers = payload["headers"] = payload.get("headers") or {}
-    count = int(headers.get(COUNT) or 0) + 1
+    before = headers.get(COUNT)
+    count = (before if isinstance(before, int) else 0) + 1
     headers[COUNT] = count
     headers["redelivered"] = True  # this and the next line: where kombu and Celery look for it
     (payload["properties"].get("delivery_info") or {})["redelivered"] = True

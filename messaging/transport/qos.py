@@ -17,7 +17,7 @@ import structlog
 from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
 from kombu.utils.encoding import bytes_to_str
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisError
 
 from messaging.transport.bookings import Booking
 from messaging.transport.dead_lettering import DELIVERY_LIMIT, REJECTED, bury, bury_unreadable
@@ -77,8 +77,10 @@ class QoS(kombu_redis.QoS):
             booking = Booking.read(bytes_to_str(tag), text)
             try:
                 self._return(booking, HEAD, lease_seconds=self.visibility_timeout)
-            except ResponseError as error:  # one that cannot be moved must not keep the others
-                log.warning("overdue_delivery_stuck", delivery_tag=booking.tag, error=str(error))
+            except self.channel.connection_errors:
+                raise
+            except Exception as error:  # one that cannot be moved must not keep the others
+                log.warning("overdue_delivery_stuck", delivery_tag=booking.tag, error_class=type(error).__name__)
             else:
                 log.warning("overdue_delivery_returned", delivery_tag=booking.tag)
 

@@ -42,6 +42,12 @@ class Channel(TakingChannel, RoutingChannel):
             client = self._commands
         yield client
 
+    def close(self) -> None:
+        """Close; what was given back on the way out went over a new connection, which is closed, too."""
+        super().close()
+        if self._pool is not None:
+            self._pool.disconnect()
+
     def _disconnect_pools(self) -> None:
         """Disconnect, and keep the pool: a task that outlives its connection still acknowledges over a new one.
 

@@ -16,6 +16,7 @@ from kombu.message import Message as BaseMessage
 from kombu.transport import virtual
 from kombu.utils.encoding import bytes_to_str
 from kombu.utils.json import loads
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError, ResponseError
 from uuid_utils.compat import uuid7
 
@@ -113,8 +114,19 @@ class TakingChannel(RingingChannel):
             arguments = self._take_arguments(queues, self._on_its_way, self._no_ack_queues)
             self._in_poll.send_command("EVAL", *arguments)
 
+    def _on_connection_disconnect(self, connection: Any) -> None:
+        if self._in_poll is connection:
+            self._on_its_way = None  # its answer will not come: let the lease run out
+        super()._on_connection_disconnect(connection)
+
     def _brpop_read(self, **_options: Any) -> bool:
-        return self._read_answer(deliver=self.connection._deliver)
+        return self._read_answer(deliver=self._deliver)
+
+    def _deliver(self, payload: dict[str, Any], queue: str) -> None:
+        if queue in self.connection._callbacks:
+            self.connection._deliver(payload, queue)
+        else:  # the consumer was cancelled while this was on its way
+            self.qos.restore_by_tag(payload["properties"]["delivery_tag"])
 
     def _read_answer(self, deliver: Callable[[dict[str, Any], str], None]) -> bool:
         try:
@@ -136,9 +148,12 @@ class TakingChannel(RingingChannel):
         waiting, self._waiting = self._waiting, False
         try:
             answer = self.client.parse_response(self.client.connection, "BZPOPMIN" if waiting else "EVAL")
-        except (*self.connection_errors, ReadOnlyError):  # read-only: it is no longer the master
+        except self.connection_errors:
             self.client.connection.disconnect()
             raise
+        except ReadOnlyError as error:  # it is no longer the master
+            self.client.connection.disconnect()
+            raise RedisConnectionError(str(error)) from error
         except ResponseError as error:
             # A full disk, say: the server takes no writes for now, neither this one nor any ack. Nothing is lost.
             log.warning("broker_refuses", error=str(error), again_in_seconds=REFUSED_PAUSE_SECONDS)

@@ -4,6 +4,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,17 +32,20 @@ def test_long_task_runs_once(broker: Broker, path: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("session_broker", ["valkey"], indirect=True)  # RabbitMQ knows no leases
-@pytest.mark.parametrize("pool", ["solo", "threads"])
-def test_long_task_runs_once_in_every_pool(broker: Broker, path: Path, tmp_path: Path, pool: str) -> None:
-    workers = [broker.start_worker(tmp_path, pool=pool), broker.start_worker(tmp_path, pool=pool)]
+def test_long_task_runs_once_in_every_pool(broker: Broker, path: Path, tmp_path: Path) -> None:
+    tasks = {path.with_name(pool): (pool, queue) for pool, queue in zip(("solo", "threads"), QUEUES, strict=True)}
+    workers = [broker.start_worker(tmp_path, queue, pool=pool) for pool, queue in tasks.values() for _ in range(2)]
     with broker.running(*workers):
-        broker.send("wait", path)
-        wait_for_lines(path, STARTED)
+        for runs, (_pool, queue) in tasks.items():
+            broker.send("wait", runs, queue=queue)
+        for runs in tasks:
+            wait_for_lines(runs, STARTED)
         time.sleep(VISIBILITY_TIMEOUT * 1.5)
-        open_gate(path, 1)
-        wait_for_lines(path, STARTED, FINISHED)
+        for runs in tasks:
+            open_gate(runs, 1)
+            wait_for_lines(runs, STARTED, FINISHED)
         wait_until(lambda: is_drained(broker), what="an acknowledgement")
-    assert lines(path) == [STARTED, FINISHED]
+    assert [lines(runs) for runs in tasks] == [[STARTED, FINISHED]] * 2
 
 
 def test_worker_that_consumes_all_queues_leaves_the_dead_letters_alone(
@@ -58,6 +62,23 @@ def test_worker_that_consumes_all_queues_leaves_the_dead_letters_alone(
 
         assert broker.dead_letter(task_id)
         assert lines(path) == [STARTED]
+
+
+def test_remote_control_is_answered(broker: Broker, worker: Process) -> None:
+    """Its queues are of another kind: shared with nobody, and not acknowledged."""
+    with broker.app.connection_for_write() as connection:
+        answers = broker.app.control.inspect(timeout=3, connection=connection).active_queues()
+
+    assert [[queue["name"] for queue in queues] for queues in (answers or {}).values()] == [[QUEUES[1]]]
+
+
+@pytest.mark.parametrize("session_broker", ["rabbitmq"], indirect=True)  # on Redis a queue need not be declared
+def test_worker_declares_the_dead_letter_queue(broker: Broker, path: Path, tmp_path: Path) -> None:
+    with broker.app.connection_for_write() as connection:
+        channel: Any = connection.default_channel
+        channel.queue_delete("dead_letters")
+        with broker.running(broker.start_worker(tmp_path)):
+            channel.queue_declare("dead_letters", passive=True)
 
 
 def test_message_of_a_killed_worker_is_taken_up_by_another(broker: Broker, path: Path, tmp_path: Path) -> None:

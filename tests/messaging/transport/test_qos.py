@@ -59,6 +59,16 @@ def test_limit_of_two_allows_three_deliveries(peer: Peer) -> None:
     assert "x-delivery-count" not in letter.headers
 
 
+@pytest.mark.parametrize("headers", [{"x-delivery-count": "many"}, {"x-death": ["x", 1]}, {"x-death": "x"}])
+def test_foreign_headers_do_no_harm(peer: Peer, headers: dict[str, Any]) -> None:
+    peer.put("x", headers=headers)
+    peer.next().requeue()
+    peer.next().reject()
+
+    (letter,) = peer.dead()
+    assert letter.headers["x-death"][0]["reason"] == REJECTED
+
+
 def test_dead_letter_queue_has_no_delivery_limit(connect: Connect) -> None:
     """A collector that crashes again and again must not lose what it is there to keep."""
     peer = connect(delivery_limit=0)

@@ -53,6 +53,28 @@ def test_lease_of_a_delivery_that_is_on_its_way_is_renewed(connect: Connect, ser
     assert oldest_renewal(server) > renewed_at
 
 
+def test_lease_of_a_delivery_whose_answer_was_cut_off_is_not_renewed(connect: Connect) -> None:
+    """Else a message that nobody will read stays booked for as long as the worker has no free slot."""
+    cut, other = connect(), connect()
+    other.put("x")
+    cut.ask()
+
+    cut.channel.client.connection.disconnect()
+
+    assert cut.channel.tags_on_their_way() == []
+
+
+def test_delivery_that_comes_after_its_consumer_was_cancelled_goes_back_to_the_head(connect: Connect) -> None:
+    stopping, other = connect(), connect()
+    other.put("first", "second")
+    stopping.ask()
+    stopping.channel.connection._callbacks.clear()
+
+    stopping.channel._brpop_read()
+
+    assert other.next().payload == "first"
+
+
 def test_each_delivery_has_a_tag_of_its_own(peer: Peer) -> None:
     peer.put("x")
     first = peer.next()
@@ -133,7 +155,18 @@ def test_get_books_what_it_takes(peer: Peer) -> None:
     assert peer.channel.basic_get("work") is None
 
 
-@pytest.mark.parametrize("raw", ["hello", "[1]", "{}", '{"properties": 1}', '{"__type__": "uuid", "__value__": {}}'])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "hello",
+        "[1]",
+        "{}",
+        '{"properties": 1}',
+        '{"properties": {}, "headers": ["x"]}',
+        '{"properties": {"delivery_info": "x"}}',
+        '{"__type__": "uuid", "__value__": {}}',
+    ],
+)
 def test_what_is_no_message_goes_to_the_dead_letters(peer: Peer, server: redis.Redis, raw: str) -> None:
     server.lpush("work", raw)
     peer.put("behind")
