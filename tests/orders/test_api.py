@@ -285,7 +285,7 @@ def test_the_api_sets_and_asks_no_cookie(catalogue: None) -> None:
 
 def test_the_api_describes_itself(db: None) -> None:
     schema = Client().get("/api/openapi.json").json()
-    assert list(schema["paths"]) == ["/api/orders", "/api/orders/{order_id}", "/api/orders/{order_id}/cancel"]
+    assert {"/api/orders", "/api/orders/{order_id}", "/api/orders/{order_id}/cancel"} <= schema["paths"].keys()
     body = schema["components"]["schemas"]["OrderIn"]
     assert body["required"] == ["customer_name", "customer_email", "lines"]
     assert body["additionalProperties"] is False
