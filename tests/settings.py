@@ -15,3 +15,4 @@ MESSAGING = {**_MESSAGING, "QUEUES": QUEUES}
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:
     CELERY_BROKER_TRANSPORT_OPTIONS = {**_OPTIONS, "queues": (*_OPTIONS["queues"], "sample")}
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # logging in is not what tests wait for
