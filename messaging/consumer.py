@@ -62,7 +62,9 @@ class ConsumerTask(_Task):
     _orig_run = None
 
 
-def consumer(event: type[E], *, bundle: bool = False, **options: Any) -> Callable[[Callable[[Any], None]], _Task]:
+def consumer(
+    event: type[E], *, bundle: bool = False, **options: Any
+) -> Callable[[Callable[[Any], None]], ConsumerTask]:
     """Make a function the consumer of an event: ``@consumer(OrderPlaced)``.
 
     The function gets the event, or with ``bundle=True`` a list of them, inside the transaction that also holds its
@@ -73,9 +75,11 @@ def consumer(event: type[E], *, bundle: bool = False, **options: Any) -> Callabl
     Hazard: effects outside the database (mail) may be repeated; give such a consumer ``bundle_size=1``.
     """
 
-    def declare(function: Callable[[Any], None]) -> _Task:
+    queue = options.pop("queue", None)  # kept from Celery, whose attribute of that name is deprecated: ours routes
+
+    def declare(function: Callable[[Any], None]) -> ConsumerTask:
         name = f"{_app_label(function)}.{function.__name__}"
-        declared: _Task = shared_task(
+        declared: ConsumerTask = shared_task(
             name=name,
             base=ConsumerTask,
             bind=True,
@@ -90,7 +94,7 @@ def consumer(event: type[E], *, bundle: bool = False, **options: Any) -> Callabl
                 event_name=event.event_name,
                 bundle_size=options.get("bundle_size", ConsumerTask.bundle_size),
                 max_attempts=options.get("max_retries", ConsumerTask.max_retries) + 1,
-                queue=options.get("queue"),
+                queue=queue,
             )
         )
         return declared

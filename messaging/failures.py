@@ -19,6 +19,7 @@ from messaging.backoff import backoff_seconds
 from messaging.dead_letters import bury
 from messaging.envelope import Envelope
 from messaging.errors import UnknownEvent
+from messaging.flow import breaker
 from messaging.models import Attempt
 from messaging.models.dead_letter import Reason
 
@@ -69,11 +70,15 @@ def classify(error: BaseException, *, task: "ConsumerTask", attempt: int) -> Ret
 
 
 def record_failure(task: "ConsumerTask", envelope: Envelope, error: BaseException) -> None:
-    """Write the failed attempt, and what follows from it. Call inside a transaction."""
+    """Write the failed attempt, and what follows from it; nothing while the circuit is open. Call in a transaction."""
     round_, last_attempt = _latest(task.name, envelope)
     attempt = last_attempt + 1
     decision = classify(error, task=task, attempt=attempt)
     description = describe(error)
+    if _is_transient(decision):
+        if breaker.absorb(task.name, envelope, error_class=description.error_class):
+            return
+        breaker.note_transient_failure(task.name, error_class=description.error_class)
     if isinstance(decision, Dead):
         bury(
             consumer=task.name,
@@ -85,6 +90,10 @@ def record_failure(task: "ConsumerTask", envelope: Envelope, error: BaseExceptio
         return
     delay = timedelta(seconds=decision.delay_seconds)
     _schedule(task.name, envelope, place=(round_, attempt), delay=delay, error=description)
+
+
+def _is_transient(decision: Retry | Dead) -> bool:
+    return isinstance(decision, Retry) or decision.reason == Reason.RETRIES_SPENT
 
 
 @dataclass(frozen=True)

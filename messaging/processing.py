@@ -16,6 +16,8 @@ from django.db.transaction import TransactionManagementError
 from messaging.context import messages_in_hand
 from messaging.envelope import Envelope
 from messaging.failures import record_failure
+from messaging.flow.holds import current_holds
+from messaging.flow.parking import park
 from messaging.models import ProcessedMessage
 from messaging.outage import is_database_away
 from messaging.stopping import is_being_stopped
@@ -69,12 +71,32 @@ def _process(task: "ConsumerTask", envelopes: list[Envelope], *, run: Run) -> No
 
 
 def _claim(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:
-    new = ProcessedMessage.objects.claim(
+    """Return the envelopes that are new. What is held is parked, by the same commit."""
+    new = ProcessedMessage.objects.claim_unless_held(
+        consumer=task.name,
+        event=task.event.event_name,
+        message_ids=[envelope.message_id for envelope in envelopes],
+        worker=task.request.hostname or "",
+    )
+    if new is None:
+        new = _claim_in_hand(task, _without_held(task, envelopes))
+    return [envelope for envelope in envelopes if envelope.message_id in new]
+
+
+def _without_held(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:
+    holds = current_holds()
+    held = [envelope for envelope in envelopes if holds.on_envelope(task.name, envelope)]
+    park(task.name, held)
+    return [envelope for envelope in envelopes if envelope not in held]
+
+
+def _claim_in_hand(task: "ConsumerTask", envelopes: list[Envelope]) -> set[UUID]:
+    """Claim whatever is held or not: it was let through before."""
+    return ProcessedMessage.objects.claim(
         consumer=task.name,
         message_ids=[envelope.message_id for envelope in envelopes],
         worker=task.request.hostname or "",
     )
-    return [envelope for envelope in envelopes if envelope.message_id in new]
 
 
 def _run(task: "ConsumerTask", envelope: Envelope) -> int:
@@ -130,11 +152,14 @@ def _process_long(task: "ConsumerTask", envelope: Envelope) -> None:
 
     Hazard: a worker killed in between runs it again, so the handler must find its own work done.
     """
-    if ProcessedMessage.objects.filter(message_id=envelope.message_id, consumer=task.name).exists():
+    standing = ProcessedMessage.objects.standing(
+        consumer=task.name, event=task.event.event_name, message_id=envelope.message_id
+    )
+    if standing == "processed" or (standing == "maybe held" and not _without_held(task, [envelope])):
         return
     duration = _run(task, envelope)
     with transaction.atomic():
-        _claim(task, [envelope])
+        _claim_in_hand(task, [envelope])
         ProcessedMessage.objects.finish(consumer=task.name, durations_ms={envelope.message_id: duration})
     _log_processed(task, {envelope.message_id: duration}, repeated_count=0)
 

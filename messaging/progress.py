@@ -1,6 +1,6 @@
 """How far did it get? What each consumer has done with the messages about one aggregate.
 
-Four queries, however many messages there are.
+Six queries, however many messages there are.
 """
 
 from collections.abc import Iterable
@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from messaging.flow.holds import Hold, Holds, current_holds
 from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from messaging.models.dead_letter import UNSETTLED
 from messaging.models.dead_letter import State as LetterState
@@ -67,6 +68,7 @@ class _Known:
         self._letters = _by_place(sorted(letters, key=lambda letter: (letter.state in UNSETTLED, letter.pk)))
         wanted = [*message_ids, *(copy.message_id for copy in self._copies.values() if copy.message_id)]
         self.processed = _by_place(ProcessedMessage.objects.filter(message_id__in=wanted))
+        self.holds = current_holds()
         self.last_attempt = _by_place(Attempt.objects.filter(message_id__in=wanted).order_by("round", "attempt"))
 
     def settle_place(self, place: _Place) -> tuple[_Place, DeadLetter | None]:
@@ -85,6 +87,7 @@ def _progress(message: OutboxMessage, subscription: Subscription, known: _Known)
     place, letter = known.settle_place((message.message_id, subscription.consumer))
     last_attempt, processed = known.last_attempt.get(place), known.processed.get(place)
     state, updated_at = _state(message, subscription.consumer, processed, letter, last_attempt)
+    hold = _hold(state, message, place, known.holds)
     failed_count = last_attempt.attempt if last_attempt else 0
     return ConsumerProgress(
         consumer=subscription.consumer,
@@ -95,8 +98,8 @@ def _progress(message: OutboxMessage, subscription: Subscription, known: _Known)
         max_attempts=subscription.max_attempts,
         owner=str(owner_of(subscription.consumer)),
         updated_at=updated_at,
-        next_attempt_at=last_attempt.due_at if state == "retrying" and last_attempt else None,
-        error=_error(state, last_attempt, letter),
+        next_attempt_at=last_attempt.due_at if state == "retrying" and last_attempt and not hold else None,
+        error=str(hold) if hold else _error(state, last_attempt, letter),
     )
 
 
@@ -111,13 +114,27 @@ def _state(
         return "done", processed.processed_at
     if letter and letter.state in (LetterState.OPEN, LetterState.DISCARDED):
         return "dead", letter.died_at
-    if last_attempt and last_attempt.attempt == 0 and last_attempt.sent_at:  # a replay that has left
-        return "queued", last_attempt.sent_at
     if last_attempt:
-        return "retrying", last_attempt.failed_at
+        return _state_of_retry(last_attempt)
     if message.published_at or consumer in message.sent_to:
         return "queued", message.published_at or message.available_at
     return "waiting", message.occurred_at
+
+
+def _state_of_retry(last_attempt: Attempt) -> tuple[State, datetime]:
+    if last_attempt.attempt == 0 and last_attempt.sent_at:  # a replay, or one held back, that has left
+        return "queued", last_attempt.sent_at
+    if last_attempt.round == last_attempt.attempt == 0:  # held back before it was ever tried
+        return "waiting", last_attempt.failed_at
+    return "retrying", last_attempt.failed_at
+
+
+def _hold(state: State, message: OutboxMessage, place: _Place, holds: Holds) -> Hold | None:
+    """Return what holds the message back. What is in a worker's hand or on its way there is parked when it arrives."""
+    if state in SETTLED:
+        return None
+    message_id, consumer = place
+    return holds.on(consumer, event_name=message.name, key=message.key, message_id=message_id)
 
 
 def _error(state: State, last_attempt: Attempt | None, letter: DeadLetter | None) -> str | None:

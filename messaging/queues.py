@@ -91,7 +91,7 @@ def route_task(name: str, *_args: object, **_kwargs: object) -> dict[str, str] |
     """Route ``<app>.<function>`` to the queue of its app: Celery's ``task_routes`` hook.
 
     Returns None for Celery's own tasks (``celery.…``), which fall to ``task_default_queue``. A consumer that belongs
-    on a lane says so in its decorator (``queue="orders.bulk"``), which Celery lets win over this route.
+    on a lane says so in its decorator (``queue="orders.bulk"``), which ``send_bundle`` follows.
     """
     app_label = name.partition(".")[0]
     if app_label == "celery":

@@ -22,6 +22,13 @@ MESSAGING: dict[str, Any] = {
     "DATABASE_WAIT_SECONDS": 10,
     # Seconds at least between two attempts, so that full jitter never gives 0 (F71).
     "RETRY_FLOOR_SECONDS": 1.0,
+    # Circuit breaker of each consumer: messages that all failed on transient errors before it opens; seconds until the
+    # first trial, doubled with each that fails, and at most; seconds after which trials cost attempts again, so that a
+    # message which is itself at fault does not circle for ever.
+    "BREAKER_MESSAGE_COUNT": 3,
+    "BREAKER_PROBE_SECONDS": 5,
+    "BREAKER_MAX_PROBE_SECONDS": 60,
+    "BREAKER_PATIENCE_SECONDS": 6 * 3_600,
     # Days that settled rows are kept; the inbox must outlive whatever may still be delivered again.
     "OUTBOX_RETENTION_DAYS": 30,
     "INBOX_RETENTION_DAYS": 90,

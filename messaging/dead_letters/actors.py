@@ -22,6 +22,8 @@ PERMISSIONS: Final[dict[Action, str]] = {
     Action.REDIRECT: "messaging.edit_deadletter",
     Action.DISCARD: "messaging.discard_deadletter",
     Action.RESTORE: "messaging.discard_deadletter",
+    Action.PAUSE: "messaging.pause_consumer",
+    Action.RESUME: "messaging.pause_consumer",
 }
 
 

@@ -18,7 +18,7 @@ from messaging.models.audit import Action, Outcome
 
 log = structlog.get_logger(__name__)
 
-NEEDS_WHY = frozenset({Action.EDIT, Action.REDIRECT, Action.DISCARD})
+NEEDS_WHY = frozenset({Action.EDIT, Action.REDIRECT, Action.DISCARD, Action.PAUSE})
 
 _TOUCH = """
     INSERT INTO messaging_auditedletter (entry_id, letter_id, message_id, consumer)

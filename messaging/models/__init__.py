@@ -3,6 +3,7 @@
 from messaging.models.attempt import Attempt
 from messaging.models.audit import AuditedLetter, AuditEntry
 from messaging.models.dead_letter import DeadLetter
+from messaging.models.flow import Circuit, Pause
 from messaging.models.group_alert import GroupAlert
 from messaging.models.interruption import Interruption
 from messaging.models.outbox import OutboxMessage
@@ -13,10 +14,12 @@ __all__ = [
     "Attempt",
     "AuditEntry",
     "AuditedLetter",
+    "Circuit",
     "DeadLetter",
     "GroupAlert",
     "Interruption",
     "OutboxMessage",
+    "Pause",
     "ProcessedMessage",
     "Replay",
 ]

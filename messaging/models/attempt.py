@@ -4,11 +4,15 @@ Invariant: one row per attempt (``attempt_once``); a row whose ``sent_at`` is em
 send. Survives a broker that comes back empty.
 
 Each replay of a dead letter begins a round: its attempts count anew, and the earlier rounds stay as history. The round
-opens with attempt 0, which holds what the message had died of, and is what the relay sends.
+opens with attempt 0, which holds what the message had died of, and is what the relay sends. Attempt 0 of round 0 is a
+message that was held back before it was ever tried (messaging/flow/parking.py).
+
+What is held (a pause, an open circuit) is due and not claimed: no row of it changes while it waits.
 """
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any, NamedTuple
 
 from django.db import models
 from django.db.models.functions import Now
@@ -17,24 +21,48 @@ from messaging.envelope import Envelope
 
 _CLAIM = """
     WITH due AS (
-        SELECT id FROM messaging_attempt
+        SELECT id FROM messaging_attempt AS waiting
         WHERE sent_at IS NULL AND due_at <= clock_timestamp()
           AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
-        ORDER BY due_at LIMIT %s FOR UPDATE SKIP LOCKED
+          AND NOT EXISTS (
+            SELECT 1 FROM messaging_circuit AS circuit
+            WHERE circuit.opened_at IS NOT NULL AND circuit.consumer = waiting.consumer
+              AND circuit.probe_message_id IS DISTINCT FROM waiting.message_id)
+          AND NOT EXISTS (
+            SELECT 1 FROM messaging_pause AS pause
+            WHERE pause.resumed_at IS NULL AND pause.consumer = waiting.consumer)
+          AND NOT EXISTS (
+            SELECT 1 FROM messaging_pause AS pause
+            WHERE pause.resumed_at IS NULL AND pause.key = waiting.key
+              AND pause.event_name = waiting.envelope ->> 'name')
+        ORDER BY due_at LIMIT %s FOR UPDATE OF waiting SKIP LOCKED
+    ), claimed AS (
+        UPDATE messaging_attempt AS attempt
+        SET claimed_until = clock_timestamp() + %s
+        FROM due WHERE attempt.id = due.id
+        RETURNING attempt.*
     )
-    UPDATE messaging_attempt AS attempt
-    SET claimed_until = clock_timestamp() + %s
-    FROM due WHERE attempt.id = due.id
-    RETURNING attempt.*
+    SELECT claimed.*, any_open AS is_circuit_open
+    FROM (SELECT EXISTS (SELECT 1 FROM messaging_circuit WHERE opened_at IS NOT NULL)) AS circuits (any_open)
+    LEFT JOIN claimed ON true
 """
+
+
+class Claim(NamedTuple):
+    """Retries that are ours for the length of a lease; and whether some circuit is open, which the same look told."""
+
+    attempts: list["Attempt"]
+    is_circuit_open: bool
 
 
 class AttemptQuerySet(models.QuerySet["Attempt"]):
     """Verbs of the relay."""
 
-    def claim_due(self, *, limit: int, lease: timedelta) -> list["Attempt"]:
-        """Take due retries for ``lease``."""
-        return sorted(self.raw(_CLAIM, [limit, lease]), key=lambda attempt: attempt.due_at)
+    def claim_due(self, *, limit: int, lease: timedelta) -> Claim:
+        """Take due retries that nothing holds, for ``lease``."""
+        rows: list[Any] = list(self.raw(_CLAIM, [limit, lease]))
+        attempts = sorted((row for row in rows if row.pk), key=lambda attempt: attempt.due_at)
+        return Claim(attempts, is_circuit_open=any(row.is_circuit_open for row in rows))
 
     def mark_sent(self, pks: Iterable[int]) -> int:
         """Note that the broker confirmed these retries."""
@@ -69,11 +97,11 @@ class Attempt(models.Model):
         verbose_name = "failed attempt"
         constraints = [
             models.UniqueConstraint(fields=["message_id", "consumer", "round", "attempt"], name="attempt_once"),
-            models.CheckConstraint(
-                condition=models.Q(attempt__gte=1) | models.Q(attempt=0, round__gte=1), name="attempt_counts_from_one"
-            ),
         ]
-        indexes = [models.Index("due_at", name="attempt_due", condition=models.Q(sent_at=None))]
+        indexes = [
+            models.Index("due_at", name="attempt_due", condition=models.Q(sent_at=None)),
+            models.Index("consumer", models.F("failed_at").desc(), name="attempt_newest_of_consumer"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.consumer} {self.message_id} attempt {self.attempt}"

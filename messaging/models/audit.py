@@ -19,6 +19,8 @@ class Action(models.TextChoices):
     REDIRECT = "redirect", _("redirect")
     DISCARD = "discard", _("discard")
     RESTORE = "restore", _("restore")
+    PAUSE = "pause", _("pause")
+    RESUME = "resume", _("resume")
 
 
 class Outcome(models.TextChoices):

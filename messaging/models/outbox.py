@@ -37,7 +37,9 @@ _CLAIM = """
     SET available_at = clock_timestamp() + %s
     FROM due WHERE message.id = due.id
     RETURNING message.id, message_id, name, version, key, payload, occurred_at, correlation_id, causation_id,
-        traceparent, sent_to, send_failure_count
+        traceparent, sent_to, send_failure_count,
+        EXISTS (SELECT 1 FROM messaging_pause WHERE resumed_at IS NULL)
+        OR EXISTS (SELECT 1 FROM messaging_circuit WHERE opened_at IS NOT NULL) AS is_anything_held
 """
 
 _MARK_PUBLISHED = """
@@ -90,6 +92,9 @@ class OutboxMessage(models.Model):
     sent_to = ArrayField(models.CharField(max_length=200), default=list)
     send_failure_count = models.PositiveSmallIntegerField(default=0)
     last_error = models.TextField(blank=True, default="")
+
+    # Not a column: whether anything of whatever consumer was held when the relay claimed the row.
+    is_anything_held = False
 
     objects = OutboxQuerySet.as_manager()
 

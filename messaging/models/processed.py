@@ -5,17 +5,48 @@ there or neither (F09). A second delivery finds the row, or waits for the transa
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import connection, models
 from django.db.models.functions import Now
 
+Standing = Literal["processed", "maybe held", "new"]
+
 _CLAIM = """
     INSERT INTO messaging_processedmessage (message_id, consumer, processed_at, duration_ms, worker)
     SELECT message_id, %s, clock_timestamp(), 0, %s FROM unnest(%s::uuid[]) AS message_id ORDER BY message_id
     ON CONFLICT (message_id, consumer) DO NOTHING
     RETURNING message_id
+"""
+
+# One look tells all: NULL among the ids means that something may be held, and then nothing was claimed.
+_CLAIM_UNLESS_HELD = """
+    WITH held AS MATERIALIZED (
+        SELECT 1 FROM messaging_pause WHERE resumed_at IS NULL AND (consumer = %(consumer)s OR event_name = %(event)s)
+        UNION ALL
+        SELECT 1 FROM messaging_circuit WHERE opened_at IS NOT NULL AND consumer = %(consumer)s
+        LIMIT 1
+    ), claimed AS (
+        INSERT INTO messaging_processedmessage (message_id, consumer, processed_at, duration_ms, worker)
+        SELECT message_id, %(consumer)s, clock_timestamp(), 0, %(worker)s
+        FROM unnest(%(ids)s::uuid[]) AS message_id WHERE NOT EXISTS (SELECT 1 FROM held) ORDER BY message_id
+        ON CONFLICT (message_id, consumer) DO NOTHING
+        RETURNING message_id
+    )
+    SELECT message_id FROM claimed UNION ALL SELECT NULL FROM held
+"""
+
+_STANDING = """
+    SELECT CASE
+        WHEN EXISTS (SELECT 1 FROM messaging_processedmessage
+                     WHERE message_id = %(message_id)s AND consumer = %(consumer)s) THEN 'processed'
+        WHEN EXISTS (SELECT 1 FROM messaging_pause
+                     WHERE resumed_at IS NULL AND (consumer = %(consumer)s OR event_name = %(event)s)) THEN 'maybe held'
+        WHEN EXISTS (SELECT 1 FROM messaging_circuit
+                     WHERE opened_at IS NOT NULL AND consumer = %(consumer)s) THEN 'maybe held'
+        ELSE 'new' END
 """
 
 _FINISH = """
@@ -34,6 +65,31 @@ class ProcessedQuerySet(models.QuerySet["ProcessedMessage"]):
         with connection.cursor() as cursor:
             cursor.execute(_CLAIM, [consumer, worker, list(message_ids)])
             return {message_id for (message_id,) in cursor.fetchall()}
+
+    def claim_unless_held(
+        self, *, consumer: str, event: str, message_ids: Sequence[UUID], worker: str
+    ) -> set[UUID] | None:
+        """Claim, in the same single statement; None, with nothing claimed, when something of this consumer may be held.
+
+        Then messaging.flow knows which messages must wait, and ``claim`` takes the others.
+        """
+        arguments: dict[str, Any] = {
+            "consumer": consumer,
+            "event": event,
+            "worker": worker,
+            "ids": list(message_ids),
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(_CLAIM_UNLESS_HELD, arguments)
+            claimed = {message_id for (message_id,) in cursor.fetchall()}
+        return None if None in claimed else claimed
+
+    def standing(self, *, consumer: str, event: str, message_id: UUID) -> Standing:
+        """Return where a message stands before a long handler runs."""
+        with connection.cursor() as cursor:
+            cursor.execute(_STANDING, {"consumer": consumer, "event": event, "message_id": message_id})
+            (found,) = cursor.fetchone()
+        return cast("Standing", found)
 
     def finish(self, *, consumer: str, durations_ms: Mapping[UUID, int]) -> None:
         """Note when and how long, in milliseconds, each message took."""

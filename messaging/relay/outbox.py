@@ -1,7 +1,8 @@
 """One round over the outbox: claim, send one copy per consumer, mark.
 
-Invariant: a row is marked published only after the broker confirmed it for every consumer. Killed at any line, the
-row is sent again when its lease ends, and the inbox absorbs the copy.
+Invariant: a row is marked published only after the broker confirmed it for every consumer, or it was parked for one
+that is held (messaging/flow). Killed at any line, the row is sent again when its lease ends, and the inbox absorbs the
+copy.
 """
 
 from collections import defaultdict
@@ -17,6 +18,8 @@ from messaging.dead_letters import RELAY, bury
 from messaging.errors import UnknownEvent
 from messaging.events import is_known
 from messaging.failures import describe
+from messaging.flow.holds import current_holds
+from messaging.flow.parking import park
 from messaging.models import OutboxMessage
 from messaging.models.dead_letter import Reason
 from messaging.relay.bundles import BrokerTrouble, QueueTrouble, send_bundles
@@ -56,6 +59,8 @@ def send_outbox(producer: kombu.Producer) -> int:
     rows = OutboxMessage.objects.claim(limit=config["RELAY_BATCH_SIZE"], lease=lease)
     consumers = {name: [known.consumer for known in subscriptions_of(name)] for name in {row.name for row in rows}}
     deliveries = [Delivery(row, consumers[row.name]) for row in rows]
+    if any(row.is_anything_held for row in rows):
+        _park_held(deliveries)
     try:
         for consumer, group in _by_consumer(deliveries).items():
             _send_group(consumer, group, producer)
@@ -68,6 +73,15 @@ def send_outbox(producer: kombu.Producer) -> int:
         if delivery.refusals:
             _postpone_or_bury(delivery)
     return len(rows)
+
+
+def _park_held(deliveries: Iterable[Delivery]) -> None:
+    holds = current_holds()
+    for consumer, group in _by_consumer(deliveries).items():
+        held = [delivery for delivery in group if holds.on_envelope(consumer, delivery.row.envelope())]
+        park(consumer, [delivery.row.envelope() for delivery in held])
+        for delivery in held:
+            delivery.sent.add(consumer)
 
 
 def _by_consumer(deliveries: Iterable[Delivery]) -> dict[str, list[Delivery]]:

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from messaging.dead_letters import bury
 from messaging.failures import describe
+from messaging.flow.trials import tend
 from messaging.models import Attempt
 from messaging.models.dead_letter import Reason
 from messaging.relay.bundles import BrokerTrouble, QueueTrouble, send_bundles
@@ -18,10 +19,13 @@ log = structlog.get_logger(__name__)
 
 
 def send_retries(producer: kombu.Producer) -> int:
-    """Send the retries that are due; return how many were claimed. Raises BrokerTrouble, with all unsent given back."""
+    """Send the retries that are due and that nothing holds; return how much there was to do.
+
+    Raises BrokerTrouble, with all unsent given back.
+    """
     config = settings.MESSAGING
     lease = timedelta(seconds=config["RELAY_LEASE_SECONDS"])
-    due = Attempt.objects.claim_due(limit=config["RELAY_BATCH_SIZE"], lease=lease)
+    due, is_circuit_open = Attempt.objects.claim_due(limit=config["RELAY_BATCH_SIZE"], lease=lease)
     groups: dict[str, list[Attempt]] = defaultdict(list)
     for attempt in due:
         groups[attempt.consumer].append(attempt)
@@ -33,7 +37,7 @@ def send_retries(producer: kombu.Producer) -> int:
     except BrokerTrouble:
         Attempt.objects.release(unsent)
         raise
-    return len(due)
+    return len(due) + (tend() if is_circuit_open else 0)
 
 
 def _send_group(consumer: str, group: list[Attempt], producer: kombu.Producer) -> None:

@@ -1,0 +1,9 @@
+"""What is let through and what waits: pauses by people, and circuit breakers that failures open.
+
+Whatever is held waits as a row of ``Attempt`` that is not sent yet, and costs no attempt: the relay does not claim it
+(holds.py has the condition), a worker that meets it in the broker parks it there (parking.py). So it survives restarts,
+an emptied broker and deploys, and leaves by the relay's ordinary door.
+
+The price for a message that nothing holds: no statement. The relay's and the worker's own statements carry the
+question along.
+"""

@@ -1,0 +1,108 @@
+"""The kill switch: hold back one consumer, or one key of one event, live, and let it go on.
+
+``manage.py consumers`` and the admin are two doors to these functions. Invariant: a pause, its end and their audit
+entries are one commit each; what is refused has an entry, too. Nothing that is held costs an attempt.
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from django.db import IntegrityError, connection, transaction
+
+from messaging.dead_letters.actors import Actor
+from messaging.dead_letters.audit import operation
+from messaging.dead_letters.errors import OperationRefused
+from messaging.events import known_names
+from messaging.models import Pause
+from messaging.models.audit import Action
+from messaging.subscriptions import all_consumers
+
+
+class UnknownTarget(OperationRefused):
+    """What is to be paused does not exist in this release."""
+
+    code = "unknown_target"
+
+    def __init__(self, what: str, given: str, known: list[str]) -> None:
+        nearest = get_close_matches(given, known, n=1, cutoff=0)
+        hint = f" Did you mean {nearest[0]}?" if nearest else ""
+        super().__init__(f"Expected {what} of this release, got {given!r}.{hint}")
+
+
+class AlreadyPaused(OperationRefused):
+    """It is held back already."""
+
+    code = "already_paused"
+
+    def __init__(self, target: str) -> None:
+        super().__init__(f"Expected {target} to be running, got one that is paused already. Resume it first.")
+
+
+class NotPaused(OperationRefused):
+    """There is nothing to resume."""
+
+    code = "not_paused"
+
+    def __init__(self, target: str) -> None:
+        super().__init__(f"Expected {target} to be paused, got one that is not. Somebody else may have resumed it.")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A consumer; or an event and the key of one aggregate, for all consumers of the event."""
+
+    consumer: str = ""
+    event_name: str = ""
+    key: str = ""
+
+    def __str__(self) -> str:
+        return self.consumer or f"{self.event_name} {self.key}"
+
+    def check(self) -> None:
+        """Refuse what this release does not have: a typo would pause nothing. Raises UnknownTarget."""
+        if self.consumer and (self.event_name or self.key):
+            raise UnknownTarget(
+                "either a consumer, or an event and a key", f"{self.consumer} and {self.event_name}", []
+            )
+        if self.consumer and self.consumer not in all_consumers():
+            raise UnknownTarget("a consumer", self.consumer, all_consumers())
+        if not self.consumer and self.event_name not in known_names():
+            raise UnknownTarget("an event", self.event_name, known_names())
+        if not self.consumer and not self.key:
+            raise UnknownTarget("the key of one aggregate", self.key, [])
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Return the columns that name it."""
+        return {"consumer": self.consumer, "event_name": self.event_name, "key": self.key}
+
+
+def pause(target: Target, *, actor: Actor, why: str) -> Pause:
+    """Hold the target back from now on. What a worker has begun is finished. Raises OperationRefused."""
+    with operation(actor, Action.PAUSE, why=why, details=target.fields):
+        target.check()
+        try:
+            with transaction.atomic():
+                return Pause.objects.create(**target.fields, paused_by=actor.name, via=actor.via, why=why.strip())
+        except IntegrityError as error:
+            if "pause_once_per_target" not in str(error):
+                raise
+            raise AlreadyPaused(str(target)) from None
+
+
+def resume(target: Target, *, actor: Actor, why: str = "") -> None:
+    """Let the target go on: what waited leaves at the relay's next look, at once. Raises OperationRefused.
+
+    A consumer that this release no longer has can be resumed, too.
+    """
+    with operation(actor, Action.RESUME, why=why, details=target.fields):
+        if not Pause.objects.filter(**target.fields).resume(by=actor.name, why=why.strip()):
+            raise NotPaused(str(target))
+        _wake_relay()
+
+
+def _wake_relay() -> None:
+    from messaging.relay.loop import CHANNEL  # noqa: PLC0415 - the relay imports messaging.flow
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, '')", [CHANNEL])
