@@ -20,7 +20,8 @@ def test_a_mail_learns_all_it_needs_in_the_customers_language(catalogue: None) -
     assert (details.customer_name, details.customer_email) == ("Ann Example", "ann@example.com")
     assert (details.reference, details.status, details.language) == (order.reference, "accepted", "ja")
     assert (details.currency, details.total) == ("EUR", Decimal("64.00"))
-    assert tuple(details.lines) == (
+    lines: tuple[object, ...] = details.lines
+    assert lines == (
         DetailLine("MUG", "青いマグカップ", 2, Decimal("9.50")),
         DetailLine("PEN", "Fountain pen", 1, Decimal("45.00")),
     )
