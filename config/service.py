@@ -79,8 +79,13 @@ class Service(ABC):
     def is_ready(self) -> bool:
         """Tell whether the server answers a client."""
 
+    def choose_port(self) -> None:
+        """Take the wanted port, the remembered one or a new one; so that `url` is known. Repeating it is harmless."""
+        with self._locked():
+            self._choose_port()
+
     def prepare(self) -> None:
-        """Choose the port and create the data, so that `url` is known and `run` will do. Repeating it is harmless."""
+        """Choose the port and create the data, so that `run` will do. Repeating it is harmless."""
         with self._locked():
             self._choose_port()
             self.initialise()

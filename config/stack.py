@@ -26,7 +26,8 @@ from config.reachability import UnreachableError
 from config.server_user import open_directory
 from config.servers import check_named_servers, embedded_services, service_urls
 from config.service import PROJECT_DIR, ServiceError, try_lock
-from config.supervise import Supervisor, SupervisorError, tethered
+from config.supervise import Supervisor, SupervisorError
+from config.tether import tethered
 
 STACK_ERRORS = (PortTakenError, ServiceError, SupervisorError, UnreachableError)
 SET_UP = (("migrate", "--no-input", "--verbosity", "0"), ("seed",))
@@ -70,6 +71,8 @@ class Stack:
             opening.callback(self._console.close)
             self._refuse_taken_ports()
             check_named_servers(self._env)
+            for service in self._services:
+                service.choose_port()  # quick to refuse, so before the first data directory is made
             for service in self._services:
                 service.prepare()
             self._supervisor.start(directory=PROJECT_DIR, environment=self._environment())

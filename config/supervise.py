@@ -8,7 +8,6 @@ Programs are tied to supervisord and supervisord to us (config/tether.py), so ki
 """
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -26,17 +25,14 @@ from xmlrpc.client import ServerProxy
 from supervisor.xmlrpc import SupervisorTransport
 
 from config.procfile import Program
+from config.supervisord_conf import PROGRAMS, SERVICES, configuration
+from config.tether import tethered
 
-PROGRAMS, SERVICES = "programs", "services"
-SETTLED_SECONDS = 3  # a program that was up for this long is started again at once when it dies
-QUICK_RETRIES = 5  # restarts with a growing pause (1, 2, 3 … seconds) before the pause becomes RETRY_SECONDS
 RETRY_SECONDS = 15
 GRACE_SECONDS = 30  # from "give back what you hold" (SIGQUIT) to SIGKILL; above Celery's soft shutdown timeout
-LOG_BYTES = 5_000_000  # a log file is renamed to .1 at this size; the one before it is deleted
 START_SECONDS = 20  # for supervisord to answer; it takes less than one on an idle machine
 POLL_SECONDS = 0.05
 MAX_SOCKET_BYTES = 95  # Linux allows 107 for a path, of which supervisord adds a dot and its pid for a moment
-TETHER = Path(__file__).with_name("tether.py")
 
 UNREACHABLE = (OSError, HTTPException, ProtocolError)
 
@@ -67,7 +63,7 @@ class Supervisor:
         self._socket_dir: tempfile.TemporaryDirectory[str] | None = None
         groups = {PROGRAMS: tuple(programs), SERVICES: tuple(services)}
         self._groups = {name: members for name, members in groups.items() if members}
-        self._drain_seconds = drain_seconds
+        self._stop_seconds = drain_seconds + GRACE_SECONDS
         self._process: subprocess.Popen[bytes] | None = None
         self._failed_at: dict[str, float] = {}
         self._last_seen: tuple[Running, ...] = ()
@@ -78,7 +74,9 @@ class Supervisor:
         if len(os.fsencode(self._socket)) > MAX_SOCKET_BYTES:
             self._socket_dir = tempfile.TemporaryDirectory(prefix="baton-")
             self._socket = Path(self._socket_dir.name) / self._socket.name
-        self._config_file.write_text("\n".join(self._configuration()))
+        self._config_file.write_text(
+            configuration(self._groups, log_dir=self.log_dir, socket=self._socket, stop_seconds=self._stop_seconds)
+        )
         command = [sys.executable, "-m", "supervisor.supervisord", "-n", "-s", "-c", str(self._config_file)]
         # A session of its own: Ctrl-C and a closed terminal are for us alone, who then stop all in good order.
         self._process = subprocess.Popen(
@@ -166,35 +164,6 @@ class Supervisor:
         with ServerProxy("http://supervisor", transport=transport) as server:
             return getattr(server.supervisor, method)(*arguments)
 
-    def _configuration(self) -> Iterable[str]:
-        yield from ("[supervisord]", f"logfile={_quoted(self.log_dir / 'supervisord.log')}", "loglevel=info")
-        yield f"logfile_maxbytes={LOG_BYTES}\nlogfile_backups=1"
-        yield f"pidfile={_quoted(self._config_file.with_suffix('.pid'))}"
-        yield from ("user=root",) if os.geteuid() == 0 else ()  # without it supervisord warns about root
-        yield f"[unix_http_server]\nfile={_quoted(self._socket)}\nchmod=0600"
-        yield "[rpcinterface:supervisor]"
-        yield "supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface"
-        for priority, (group, programs) in enumerate(reversed(self._groups.items()), start=1):
-            yield from (f"[group:{group}]", f"priority={priority}", f"programs={','.join(p.name for p in programs)}")
-            for program in programs:
-                yield from self._program(program, is_service=group == SERVICES)
-
-    def _program(self, program: Program, *, is_service: bool) -> Iterable[str]:
-        # A service ties itself, by its own signal, once it has changed its user: that would undo an earlier tie.
-        command = program.command if is_service else tethered(program.command)
-        yield from (f"[program:{program.name}]", f"command={_quoted(shlex.join(command))}")
-        yield f"autostart={str(is_service).lower()}\nautorestart=true"
-        yield f"startsecs={SETTLED_SECONDS}\nstartretries={QUICK_RETRIES}"
-        yield f"stopsignal={'INT' if is_service else 'TERM'}\nstopwaitsecs={self._drain_seconds + GRACE_SECONDS}"
-        yield "killasgroup=true\nredirect_stderr=true"
-        yield f"stdout_logfile={_quoted(self.log_dir / f'{program.name}.log')}"
-        yield f"stdout_logfile_maxbytes={LOG_BYTES}\nstdout_logfile_backups=1"
-
-
-def tethered(command: Iterable[str]) -> list[str]:
-    """Return the command that runs `command` until it ends or its parent does."""
-    return [sys.executable, "-I", str(TETHER), "TERM", *command]
-
 
 def is_running(pid: int) -> bool:
     """Tell whether a process of ours exists; pid 0 stands for none."""
@@ -205,7 +174,3 @@ def is_running(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def _quoted(value: object) -> str:
-    return str(value).replace("%", "%%")

@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Iterable
 
 PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 
@@ -20,6 +21,11 @@ def signal_on_parent_death(number: signal.Signals) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+
+
+def tethered(command: Iterable[str]) -> list[str]:
+    """Return the command that runs `command` until it ends or its parent does."""
+    return [sys.executable, "-I", __file__, "TERM", *command]
 
 
 def main(arguments: list[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from config.service import PROJECT_DIR
-from config.supervise import tethered
+from config.tether import tethered
 
 START_SECONDS = 120
 STOP_SECONDS = 90

@@ -3,12 +3,12 @@
 import sys
 from pathlib import Path
 
-from config import supervise
+from config import supervise, supervisord_conf
 from config.local_environment import complete_environment
 from config.run import attend, errors_in_one_line
 
-supervise.SETTLED_SECONDS = 1
-supervise.QUICK_RETRIES = 1
+supervisord_conf.SETTLED_SECONDS = 1
+supervisord_conf.QUICK_RETRIES = 1
 supervise.RETRY_SECONDS = 1
 
 if __name__ == "__main__":

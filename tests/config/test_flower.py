@@ -67,14 +67,14 @@ def test_neither_page_nor_api_shows_what_a_task_was_given_or_gave_back(port: int
     uuid = str(uuid4())
     contents = {"args": f"('{secret}',)", "kwargs": f"{{'to': '{secret}'}}", "result": secret}
     failure = {"exception": f"MailRefused('{secret}')", "traceback": f"Traceback … {secret}"}
-    with (
-        current_app.connection_for_write() as broker,
-        current_app.events.Dispatcher(broker, hostname="w@test") as events,
-    ):
+
+    def sent_and_seen() -> bool:
         events.send("task-received", uuid=uuid, name="notifications.send", **contents)
         events.send("task-failed", uuid=uuid, **failure)
+        return "MailRefused" in read(port, f"/api/task/info/{uuid}")
 
-    wait_until(lambda: "MailRefused" in read(port, f"/api/task/info/{uuid}"), what="the event")
+    with current_app.connection_for_write() as broker, current_app.events.Dispatcher(broker, hostname="w@x") as events:
+        wait_until(sent_and_seen, what="the event")  # what is sent before Flower listens is lost
 
     for path in (f"/api/task/info/{uuid}", f"/task/{uuid}", "/api/tasks", "/tasks/datatable?draw=1&start=0&length=9"):
         assert secret not in read(port, path)
