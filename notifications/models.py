@@ -1,7 +1,7 @@
-"""Which mail went out for which order.
+"""Which mail went out for which order, or for which export.
 
-Invariant: one row per order and kind (``mail_once_per_order_and_kind``), written before the mail is handed over and in
-the same transaction as the inbox row. A row that is there means: do not send again.
+Invariant: one row per order (or export) and kind (``mail_once_per_order_and_kind``), written before the mail is handed
+over and in the same transaction as the inbox row. A row that is there means: do not send again.
 """
 
 from uuid import UUID
@@ -18,6 +18,7 @@ class Kind(models.TextChoices):
     CONFIRMED = "confirmed", _("order confirmed")
     REJECTED = "rejected", _("order rejected")
     CANCELLED = "cancelled", _("order cancelled")
+    EXPORT_READY = "export_ready", _("export ready")  # order_id then holds the export's id
 
 
 class Outcome(models.TextChoices):
@@ -48,7 +49,7 @@ class MailLogQuerySet(models.QuerySet["MailLog"]):
 
 
 class MailLog(models.Model):
-    """One mail to one customer. Holds no address: the order has it."""
+    """One mail to one customer, or to who asked for an export. Holds no address: the order or the user has it."""
 
     order_id = models.UUIDField(_("order"))
     kind = models.CharField(_("kind"), max_length=16, choices=Kind.choices)

@@ -1,7 +1,8 @@
 """The consumers of notifications: one mail each.
 
 - ``send_order_received`` on OrderPlaced, ``send_order_confirmed`` on StockReserved, ``send_order_rejected`` on
-  StockRejected, ``send_order_cancelled`` on OrderCancelled.
+  StockRejected, ``send_order_cancelled`` on OrderCancelled: to the customer.
+- ``send_export_ready`` on ExportReady: to the person who asked for the export.
 
 Repeating is safe: the mail log has one row per order and kind. One message per bundle, because a mail that went out
 cannot be rolled back with its neighbours. When the mail server is down or silent (MailUnavailable) the message waits
@@ -14,9 +15,9 @@ hard limit ends the process.
 
 from inventory.events import StockRejected, StockReserved
 from messaging.consumer import consumer
-from notifications import services
+from notifications import exports, services
 from notifications.models import Kind
-from orders.events import OrderCancelled, OrderPlaced
+from orders.events import ExportReady, OrderCancelled, OrderPlaced
 
 
 @consumer(
@@ -73,3 +74,17 @@ def send_order_rejected(event: StockRejected) -> None:
 def send_order_cancelled(event: OrderCancelled) -> None:
     """Tell the customer that the order is cancelled."""
     services.send(order_id=event.order_id, kind=Kind.CANCELLED)
+
+
+@consumer(
+    ExportReady,
+    bundle_size=1,
+    soft_time_limit=45,
+    time_limit=60,
+    max_retries=24,
+    retry_backoff=5,
+    retry_backoff_max=600,
+)
+def send_export_ready(event: ExportReady) -> None:
+    """Tell the person who asked for an export that it can be fetched."""
+    exports.send_ready(event.export_id)

@@ -5,6 +5,7 @@ from config.queues import QUEUES as PROJECT_QUEUES
 from config.settings import *  # noqa: F403
 from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS as _OPTIONS
 from config.settings import DELIVERY_LIMIT
+from config.settings import EXPORTS as _EXPORTS
 from config.settings import INSTALLED_APPS as _APPS
 from config.settings import MESSAGING as _MESSAGING
 from messaging.queues import Queue, celery_queues
@@ -16,3 +17,4 @@ CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:
     CELERY_BROKER_TRANSPORT_OPTIONS = {**_OPTIONS, "queues": (*_OPTIONS["queues"], "sample")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # logging in is not what tests wait for
+EXPORTS = {**_EXPORTS, "LEASE_SECONDS": 4}  # a killed worker's export is taken up while a test waits for it

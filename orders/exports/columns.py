@@ -11,7 +11,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Case, CharField, F, Value, When
-from django.db.models.expressions import Combinable, RawSQL
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -39,10 +38,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Source:
-    """A SELECT whose columns are those of the file, in their order; the first one is unique and sorts the rows."""
+    """A SELECT whose columns are those of the file, in their order; the first one is unique and sorts the rows.
+
+    ``count_sql`` returns the number of its rows, without reading what is not needed for that.
+    """
 
     sql: str
-    params: tuple[Any, ...]
+    params: Sequence[Any]
+    count_sql: str
+    count_params: Sequence[Any]
     columns: Sequence[Column]
 
     @property
@@ -51,10 +55,11 @@ class Source:
         return [f"c{position}" for position in range(len(self.columns))]
 
 
-# Of the order in the row; one index scan each, instead of a join that would need all lines at once.
+# Of the order in the row: one look at an index each, instead of a join that would need all lines at once. It stands
+# outside of the sorted orders, so that rows flow as soon as the orders are sorted, not when all lines are read.
 _ITEMS = """(
     SELECT string_agg(line.product_id || ' × ' || line.quantity, '; ' ORDER BY line.id)
-    FROM orders_orderline AS line WHERE line.order_id = orders_order.id
+    FROM orders_orderline AS line WHERE line.order_id = sorted.id
 )"""
 
 
@@ -79,23 +84,25 @@ def order_columns() -> list[Column]:
 
 def order_source(orders: OrderQuerySet) -> Source:
     """Return what is read for an export of these orders, with words in the active language."""
-    values: dict[str, Combinable] = {
-        "export_id": F("id"),
-        "export_reference": RawSQL("upper(right(orders_order.id::text, 12))", ()),
-        "export_placed_at": F("placed_at"),
-        "export_status": _status_in_words(),
-        "export_customer": F("customer_name"),
-        "export_email": F("customer_email"),
-        "export_language": F("language"),
-        "export_note": F("note"),
-        "export_items": RawSQL(_ITEMS, ()),  # noqa: S611 - a constant
-        "export_currency": F("currency"),
-        "export_total": F("total"),
-        "export_settled_at": F("settled_at"),
-    }
-    rows = orders.annotate(**values).order_by("pk").values_list(*values)
-    sql, params = rows.query.sql_with_params()
-    return Source(sql, params, order_columns())
+    rows = orders.annotate(status_in_words=_status_in_words()).order_by("pk")
+    sorted_sql, params = rows.values_list(
+        "id", "placed_at", "status_in_words", "customer_name", "customer_email", "language", "note", "currency",
+        "total", "settled_at",
+    ).query.sql_with_params()  # fmt: skip
+    count_sql, count_params = orders.values_list("pk").query.sql_with_params()
+    return Source(
+        sql=f"""
+            SELECT id, upper(right(id::text, 12)), placed_at, status, customer_name, customer_email, language, note,
+                {_ITEMS}, currency, total, settled_at
+            FROM ({sorted_sql} OFFSET 0) AS sorted
+                (id, placed_at, status, customer_name, customer_email, language, note, currency, total, settled_at)
+            ORDER BY sorted.id
+        """,  # noqa: S608 - made of constants and of what the ORM wrote
+        params=params,
+        count_sql=f"SELECT count(*) FROM ({count_sql}) AS orders",  # noqa: S608
+        count_params=count_params,
+        columns=order_columns(),
+    )
 
 
 def _status_in_words() -> Case:

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from orders.exports.columns import Source
 from orders.exports.counted_file import Rows
 
-ROWS_AT_ONCE = 1_000  # handed on together: less Python per row, and still some hundred looks a second at cancellation
+ROWS_AT_ONCE = 200  # handed on together: less Python per row, and progress all the same when rows come slowly
 
 
 class Snapshot:
@@ -25,7 +25,7 @@ class Snapshot:
     def count(self) -> int:
         """Return how many rows there are."""
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT count(*) FROM ({self._source.sql}) AS source", self._source.params)  # noqa: S608
+            cursor.execute(self._source.count_sql, self._source.count_params)
             return int(cursor.fetchone()[0])
 
     def copy(self, row_sql: str, *, options: str) -> Generator[Rows, None, None]:

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from django.utils import translation
 from messaging.models import OutboxMessage
 from orders.exports import files
 from orders.exports.building import build
+from orders.exports.columns import order_source
 from orders.exports.heartbeat import Heartbeat
 from orders.exports.models import Export
+from orders.exports.selection import Selection
 from orders.exports.states import ExportState, Failure, Format
 from orders.models import Order
 from tests.orders.exports.factories import an_export, many_orders, slow_lines
@@ -327,3 +330,18 @@ def test_the_scratch_files_of_killed_workers_are_swept(settings: Any) -> None:
     os.utime(old, (0, 0))
     built(an_export())
     assert all_files(folder) == ["young.csv"]
+
+
+def test_rows_flow_before_the_last_one_is_read() -> None:
+    """Nothing is sorted after the lines of all orders are read: progress would stand still, and then jump."""
+    many_orders(10)
+    for selection in (Selection(), Selection(from_day=date(2026, 1, 1))):
+        source = order_source(selection.orders())
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"EXPLAIN SELECT 1 FROM ({source.sql} OFFSET 0) AS source ({', '.join(source.aliases)}) ORDER BY c0",
+                source.params,
+            )
+            plan = [line for (line,) in cursor.fetchall()]
+        assert plan[0].startswith("Subquery Scan on source")
+        assert "Subquery Scan on sorted" in plan[1]
