@@ -55,25 +55,33 @@ class Event(BaseModel):
 
 def event_class(name: str, version: int) -> type[Event]:
     """Return the class of an event. Raises UnknownEvent."""
-    try:
-        return _REGISTER[name, version]
-    except KeyError:
-        raise UnknownEvent(name, version) from None
+    found = _REGISTER.get((name, version)) or _complete_register().get((name, version))
+    if found is None:
+        raise UnknownEvent(name, version)
+    return found
 
 
 def is_known(name: str) -> bool:
     """Tell whether this release has the event, in any version."""
-    return any(known == name for known, _version in _REGISTER)
+    return any(known == name for known, _version in _complete_register())
 
 
 def known_names() -> list[str]:
     """Return the names of the events that this release has."""
-    return sorted({name for name, _version in _REGISTER})
+    return sorted({name for name, _version in _complete_register()})
 
 
 def known_versions(name: str) -> list[int]:
     """Return the versions of an event that this release has, the oldest first."""
-    return sorted(version for known, version in _REGISTER if known == name)
+    return sorted(version for known, version in _complete_register() if known == name)
+
+
+def _complete_register() -> dict[tuple[str, int], type[Event]]:
+    """Return all events: a web process may not have imported those that it only shows."""
+    from messaging.subscriptions import import_consumers  # noqa: PLC0415 - it leads back here
+
+    import_consumers()
+    return _REGISTER
 
 
 def misfits(error: ValidationError) -> str:

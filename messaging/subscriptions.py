@@ -46,7 +46,7 @@ def subscription_named(consumer: str) -> Subscription | None:
 
 def is_registered(task: str) -> bool:
     """Tell whether this release has a task of that name, consumer or not."""
-    _import_tasks()
+    import_consumers()
     return task in current_app.tasks
 
 
@@ -56,11 +56,12 @@ def all_consumers() -> list[str]:
 
 
 def _all() -> dict[str, Subscription]:
-    _import_tasks()
+    import_consumers()
     return _BY_CONSUMER
 
 
 @cache
-def _import_tasks() -> None:
+def import_consumers() -> None:
+    """Import the tasks.py of every app, once."""
     # Celery's own import_default_modules() would run the system checks, of which one asks for the consumers.
     autodiscover_modules("tasks")

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q
 
-from messaging.dead_letters.selection import Selection
 from messaging.models import DeadLetter
 from messaging.models.dead_letter import DeadLetterQuerySet, Reason, State
 
@@ -34,9 +33,9 @@ class Group:
         return self.open_count + self.requested_count
 
     @property
-    def selection(self) -> Selection:
-        """Return what selects its open letters."""
-        return Selection(group=self.fingerprint, state=State.OPEN)
+    def is_readable(self) -> bool:
+        """Tell whether its letters are messages of ours, which can be replayed."""
+        return self.reason != Reason.UNDECODABLE
 
 
 def groups_of(letters: DeadLetterQuerySet, *, limit: int = MAX_GROUPS) -> list[Group]:

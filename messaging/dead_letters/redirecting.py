@@ -1,7 +1,9 @@
-"""Give dead letters to another consumer of the same event: theirs was renamed, or its work has moved.
+"""Give dead letters to the new name of a consumer that was renamed.
 
-The letters stay open and keep their message ids; a replay then sends them to the new consumer, whose inbox has never
-seen them. Hazard: a release that still has the old consumer must be gone, or it may take a copy of its own.
+The letters stay open and keep their message ids; a replay then sends them to the new consumer. Only letters of a
+consumer that this release does not have can move, and only to one whose inbox has never seen their message: another
+consumer of the event has had its own copy, so for it the replay would be a no-op and the work would never be done.
+Hazard: a release that still has the old consumer must be gone, or it may take a copy of its own.
 """
 
 from typing import Any
@@ -13,25 +15,27 @@ from messaging.dead_letters.audit import operation
 from messaging.dead_letters.burial import group_of
 from messaging.dead_letters.errors import BadRedirect, BadSelection, NothingToDo
 from messaging.dead_letters.selection import Selection
-from messaging.models import DeadLetter
+from messaging.models import DeadLetter, ProcessedMessage
 from messaging.models.audit import Action
 from messaging.models.dead_letter import UNSETTLED, DeadLetterQuerySet
 from messaging.owners import owner_of
-from messaging.subscriptions import subscription_named, subscriptions_of
+from messaging.subscriptions import all_consumers, subscription_named, subscriptions_of
 
 
 def redirect(selection: Selection, *, to: str, actor: Actor, why: str) -> int:
     """Make ``to`` the consumer of the open letters of a selection; return how many moved.
 
-    Letters that the old consumer has applied stay, and so do those whose message the new one has on the list already.
-    Raises OperationRefused.
+    Letters that the old consumer has applied stay, and so do those whose message the new one has had or has on the list
+    already. Raises OperationRefused.
     """
     with operation(actor, Action.REDIRECT, why=why, details={"selection": selection.as_dict(), "to": to}) as done:
         if selection.is_empty:
             raise BadSelection("Expected a selection, got an empty one. Say which dead letters to redirect.")
         letter_ids = _movable(selection, to).lock()
         if not letter_ids:
-            raise NothingToDo(f"open dead letter that can go to {to}", selection.letters().count())
+            raise NothingToDo(
+                f"open dead letter of a consumer that is gone, which can go to {to}", selection.letters().count()
+            )
         letters = DeadLetter.objects.filter(pk__in=letter_ids)
         _refuse_foreign_events(letters, to)
         done.details["from"] = sorted(set(letters.values_list("consumer", flat=True)))
@@ -44,13 +48,17 @@ def redirect(selection: Selection, *, to: str, actor: Actor, why: str) -> int:
 
 def candidates(letter: DeadLetter) -> list[str]:
     """Return the consumers that a letter may be redirected to."""
+    if letter.consumer in all_consumers():
+        return []
     return [known.consumer for known in subscriptions_of(letter.event_name) if known.consumer != letter.consumer]
 
 
 def _movable(selection: Selection, to: str) -> DeadLetterQuerySet:
-    known: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": to, "state__in": UNSETTLED}
-    there_already = Exists(DeadLetter.objects.filter(**known))
-    return selection.letters().replayable().unapplied().exclude(consumer=to).exclude(there_already)
+    same: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": to}
+    is_applied = Exists(ProcessedMessage.objects.filter(**same))
+    is_listed = Exists(DeadLetter.objects.filter(state__in=UNSETTLED, **same))
+    abandoned = selection.letters().replayable().unapplied().exclude(consumer__in=all_consumers())
+    return abandoned.exclude(is_applied).exclude(is_listed)
 
 
 def _refuse_foreign_events(letters: DeadLetterQuerySet, to: str) -> None:

@@ -46,6 +46,8 @@ def replay(
     with operation(actor, Action.REPLAY, why=why, details=details) as done:
         if selection.is_empty:
             raise BadSelection("Expected a selection, got an empty one. Say which dead letters to replay.")
+        if canary_count < 0 or rate_per_second < 0:
+            raise BadSelection(f"Expected counts, got a canary of {canary_count} and {rate_per_second} per second.")
         before = dry_run(selection)
         fates = [Fate.APPLIES, Fate.IS_APPLIED, *([Fate.MAY_REPEAT] if may_repeat else [])]
         letter_ids = with_fate(selection.letters(), *fates).lock()

@@ -17,6 +17,7 @@ from messaging.models import DeadLetter
 from messaging.models.dead_letter import DeadLetterQuerySet, Reason, State
 
 MAX_TEXT_LENGTH = 200  # characters; what one looks for in an error fits
+GROUP_LENGTH = 64  # characters of a fingerprint
 MAX_IDS = 10_000  # named one by one; more than that are selected by what they have in common
 
 
@@ -60,9 +61,14 @@ class Selection:
         """Tell whether nothing is demanded: every letter would be meant."""
         return not self.as_dict()
 
+    @property
+    def _group_lookup(self) -> str:
+        """Take the beginning of a group's name, too: terminals show no more."""
+        return "fingerprint" if len(self.group) == GROUP_LENGTH else "fingerprint__startswith"
+
     def letters(self) -> DeadLetterQuerySet:
         """Return the letters that are meant."""
-        exact = {"fingerprint": self.group, "consumer": self.consumer, "reason": self.reason, "state": self.state}
+        exact = {self._group_lookup: self.group, "consumer": self.consumer, "reason": self.reason, "state": self.state}
         letters = DeadLetter.objects.filter(**{name: value for name, value in exact.items() if value})
         if self.ids:
             letters = letters.filter(pk__in=self.ids)

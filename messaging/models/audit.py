@@ -4,6 +4,8 @@ Invariant: rows are only ever added; a trigger of migration 0003 refuses UPDATE 
 foreign key, so that neither the end of a user nor the purge of a letter touches them.
 """
 
+import json
+
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
@@ -54,6 +56,11 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.actor}: {self.action} ({self.outcome})"
+
+    @property
+    def details_text(self) -> str:
+        """Return the details for people."""
+        return json.dumps(self.details, indent=1, ensure_ascii=False)
 
 
 class AuditedLetter(models.Model):

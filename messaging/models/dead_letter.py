@@ -158,6 +158,7 @@ class DeadLetter(models.Model):
             models.Index("state", "fingerprint", name="dead_letter_groups"),
             models.Index("key", name="dead_letter_by_key"),
             models.Index("message_id", name="dead_letter_by_message"),
+            models.Index("task_id", name="dead_letter_by_task"),
             models.Index("state", F("died_at").desc(), F("id").desc(), name="dead_letter_newest"),
             models.Index("settled_at", name="dead_letter_by_age", condition=Q(settled_at__isnull=False)),
             models.Index(

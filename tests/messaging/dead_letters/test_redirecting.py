@@ -4,7 +4,7 @@ from messaging.dead_letters.errors import BadRedirect, NothingToDo, NotPermitted
 from messaging.dead_letters.planning import Fate, dry_run
 from messaging.dead_letters.redirecting import candidates, redirect
 from messaging.dead_letters.selection import Selection
-from messaging.models import AuditEntry
+from messaging.models import AuditEntry, ProcessedMessage
 from messaging.models.dead_letter import Reason
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, letters
 
@@ -39,6 +39,20 @@ def test_what_the_old_name_has_applied_stays_where_it_is() -> None:
     apply(letter)
     with pytest.raises(NothingToDo):
         redirect(Selection(ids=(letter.pk,)), to="sample.die", actor=SHELL, why="x")
+
+
+def test_another_consumer_that_has_had_its_own_copy_does_not_take_it() -> None:
+    letter = a_letter(consumer="sample.die_v1")
+    ProcessedMessage.objects.create(message_id=letter.message_id, consumer="sample.die")
+    with pytest.raises(NothingToDo):
+        redirect(Selection(ids=(letter.pk,)), to="sample.die", actor=SHELL, why="x")
+
+
+def test_the_letters_of_a_consumer_that_is_there_stay_with_it() -> None:
+    letter = a_letter(consumer="sample.die")
+    assert candidates(letter) == []
+    with pytest.raises(NothingToDo):
+        redirect(Selection(ids=(letter.pk,)), to="sample.take_one", actor=SHELL, why="x")
 
 
 def test_a_message_that_the_new_name_has_on_the_list_is_not_doubled() -> None:
