@@ -15,8 +15,10 @@ import structlog
 
 from messaging.envelope import Envelope, seal
 from messaging.errors import MessagingError
+from messaging.owners import queue_of
 from messaging.sending import send_bundle
 from messaging.subscriptions import subscription_named
+from messaging.transport.declarations import remedy_for
 
 log = structlog.get_logger(__name__)
 
@@ -81,12 +83,17 @@ def _send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -
             producer.revive(producer.connection.default_channel)
         if _is_too_large(error):
             return _send_apart(consumer, bundle, producer, error)
-        return _refused(bundle, QueueTrouble(str(error)))
+        return _refused(bundle, QueueTrouble(f"{error}{_remedy(consumer, error)}"))
     except BROKER_ERRORS as error:
         raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
     except Exception as error:
         return _send_apart(consumer, bundle, producer, error)
     return {}
+
+
+def _remedy(consumer: str, error: amqp.exceptions.ChannelError) -> str:
+    is_declared_otherwise = isinstance(error, amqp.exceptions.PreconditionFailed)
+    return f". Run: {remedy_for(queue_of(consumer).name)}" if is_declared_otherwise else ""
 
 
 def _publish(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> None:

@@ -16,9 +16,10 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from messaging.outage import is_database_away
-from messaging.relay.bundles import BrokerTrouble
+from messaging.relay.bundles import BROKER_ERRORS, BrokerTrouble
 from messaging.relay.outbox import send_outbox
 from messaging.relay.retries import send_retries
+from messaging.transport.declarations import misdeclared
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +65,7 @@ class Relay:
         log.info("relay_stopped")
 
     def _relay_over(self, broker: kombu.Connection) -> None:
+        _name_misdeclared_queues(broker)
         producer = current_app.amqp.Producer(broker, auto_declare=False)
         while not self._stopping.is_set():
             self._listen()
@@ -97,3 +99,13 @@ class Relay:
         seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several relays, guards nothing
         log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
         self._stopping.wait(seconds)
+
+
+def _name_misdeclared_queues(broker: kombu.Connection) -> None:
+    """Say once per connection what the broker has otherwise, and the remedy (F18). The other queues are served."""
+    try:
+        found = misdeclared(broker, current_app.amqp.queues.values())
+    except BROKER_ERRORS as error:
+        raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
+    for one in found:
+        log.error("queue_declared_otherwise", queue=one.queue, remedy=one.remedy, broker_says=one.detail)

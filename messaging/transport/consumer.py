@@ -3,6 +3,7 @@
 - Celery acknowledges a message that it cannot decode, which removes it; and a message whose envelope is not what it
   expects ends the whole worker, again and again. Here both are rejected, and so reach the dead-letter queue.
 - Without ``-Q`` a worker would consume the dead letters, too, and run them. Here it never does.
+- A queue that RabbitMQ has with other arguments ends the whole worker. Here it is left out, and taken up once migrated.
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
 - With the pool ``solo`` a task holds up the event loop, and the leases with it. Here a thread renews them on Redis.
   Hazard: on RabbitMQ such a task holds up the heartbeats, too; one longer than two of them runs again.
@@ -22,9 +23,12 @@ from celery.worker.consumer.consumer import Consumer as CeleryConsumer
 from kombu import Queue
 from kombu.message import Message
 
+from messaging.transport.declarations import Misdeclared, misdeclared
 from messaging.transport.lease import LeasePoller
 
 log = structlog.get_logger(__name__)
+
+LOOK_AGAIN_SECONDS = 5  # between looks at a queue that must be migrated first
 
 
 class Consumer(CeleryConsumer):
@@ -35,6 +39,7 @@ class Consumer(CeleryConsumer):
         queues = self.app.amqp.queues
         self._dead_letter_queues = dead_letter_queues(queues.values())
         queues.deselect([queue.name for queue in self._dead_letter_queues])
+        self._left_out: set[str] = set()
 
     def start(self) -> None:
         """Consume until the worker is stopped."""
@@ -44,9 +49,23 @@ class Consumer(CeleryConsumer):
 
     def on_ready(self) -> None:
         """Declare the dead-letter queue once the connection stands."""
-        for queue in self._dead_letter_queues:
-            queue.bind(self.connection.default_channel).declare()
+        for found in misdeclared(self.connection, self._dead_letter_queues):
+            _complain(found)
         super().on_ready()
+
+    def connect(self) -> Any:
+        """Connect. A queue that the broker has otherwise is left out until it is migrated: no crash, no loop (F18)."""
+        connection = super().connect()
+        queues = self.app.amqp.queues
+        wanted = [*queues.consume_from.values(), *(queues[name] for name in self._left_out)]
+        found = misdeclared(connection, wanted)
+        for one in found:
+            _complain(one)
+        if found:
+            self._left_out |= {one.queue for one in found}
+            queues.deselect([one.queue for one in found])
+            self.timer.call_after(LOOK_AGAIN_SECONDS, self._take_up_migrated)
+        return connection
 
     def on_decode_error(self, message: Message, exc: Exception) -> None:
         """Send the message to the dead letters."""
@@ -70,6 +89,19 @@ class Consumer(CeleryConsumer):
 
         return on_task_received
 
+    def _take_up_migrated(self) -> None:
+        """Consume what was migrated meanwhile, and look again later for the rest."""
+        if self.connection is None or not self._left_out:  # looking for the broker: connect() looks at these, too
+            return
+        queues = self.app.amqp.queues
+        still = {one.queue for one in misdeclared(self.connection, [queues[name] for name in self._left_out])}
+        for name in self._left_out - still:
+            self.add_task_queue(name)
+            log.info("queue_taken_up", queue=name)
+        self._left_out = still
+        if still:
+            self.timer.call_after(LOOK_AGAIN_SECONDS, self._take_up_migrated)
+
     def _renew_leases_meanwhile(self) -> None:
         while True:
             connection = self.connection  # None while the consumer looks for the broker
@@ -79,6 +111,10 @@ class Consumer(CeleryConsumer):
                 sleep(poller.lease_renewal_seconds)
             else:
                 sleep(1)
+
+
+def _complain(found: Misdeclared) -> None:
+    log.error("queue_declared_otherwise", queue=found.queue, remedy=found.remedy, broker_says=found.detail)
 
 
 def dead_letter_queues(queues: Iterable[Queue]) -> list[Queue]:

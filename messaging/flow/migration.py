@@ -1,0 +1,161 @@
+"""Give a RabbitMQ queue the arguments that the code declares, with everything that is in it.
+
+    pause its consumers ▶ move to NAME.migrating ▶ delete, declare ▶ move back ▶ send again what left last ▶ resume
+
+Invariant: each step can be repeated, and the pause is the mark that one was begun: a command killed at any line is
+simply run again. The last messages before the pause are sent once more, in case one arrived between the last look and
+the deletion; the inbox absorbs those that did not. The other queues, the web and the relay go on meanwhile.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import kombu
+import structlog
+from amqp.exceptions import AMQPNotImplementedError
+from django.conf import settings
+from django.db import connection as database
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from messaging.dead_letters.actors import Actor
+from messaging.errors import MessagingError
+from messaging.flow.parking import park
+from messaging.flow.pauses import AlreadyPaused, Target, pause, resume
+from messaging.models import Attempt, DeadLetter, OutboxMessage, Pause, ProcessedMessage
+from messaging.owners import queue_of
+from messaging.subscriptions import all_consumers, subscription_named
+from messaging.transport.declarations import misdeclared
+from messaging.transport.moving import consumer_count, message_count, move
+
+log = structlog.get_logger(__name__)
+
+VIA: Final = "migrate_queue"
+Tell = Callable[[str], None]
+
+
+class MigrationRefused(MessagingError):
+    """The queue cannot be migrated now. Nothing was changed."""
+
+
+def migrate(queue: kombu.Queue, broker: kombu.Connection, *, actor: Actor, tell: Tell) -> bool:
+    """Migrate a queue, or finish what a killed command began; tell whether there was anything to do.
+
+    Raises MigrationRefused, and the connection's errors: then run it again.
+    """
+    if broker.transport.driver_type != "amqp":
+        tell("Queues of Redis have no arguments: there is nothing to migrate.")
+        return False
+    temporary = f"{queue.name}.migrating"
+    with _alone(queue.name):
+        is_begun = _ours(queue.name).exists() or _count(broker, temporary) is not None
+        if not is_begun and not misdeclared(broker, [queue]):
+            tell(f"{queue.name} is declared as the code says: there is nothing to migrate.")
+            return False
+        _refuse_consumers(broker, queue.name)
+        paused = _pause(queue.name, actor)
+        tell(f"Paused {', '.join(paused) or 'nothing'}.")
+        _recreate(queue, temporary, broker, tell)
+        for consumer in paused:
+            _send_again(consumer, since=_ours(queue.name).get(consumer=consumer).paused_at)
+            resume(Target(consumer=consumer), actor=actor, why=f"{queue.name} is migrated")
+        tell(f"Resumed. {queue.name} is declared as the code says.")
+    return True
+
+
+def _recreate(queue: kombu.Queue, temporary: str, broker: kombu.Connection, tell: Tell) -> None:
+    channel: Any = broker.channel()
+    channel.queue_declare(temporary, durable=True, auto_delete=False, arguments={"x-queue-type": "quorum"})
+    if misdeclared(broker, [queue]):
+        moved_count = sum(1 for _ in move(channel, queue.name, temporary))
+        tell(f"Moved {moved_count} messages to {temporary}.")
+        _refuse_consumers(broker, queue.name)
+        late_count = _delete(broker, queue.name)
+        if late_count:
+            tell(f"{late_count} messages arrived while it was deleted: they are sent again from the outbox.")
+    if misdeclared(broker, [queue]):
+        raise MigrationRefused(f"Expected {queue.name} to be gone, got one declared the old way again: stop who does.")
+    channel.close()  # RabbitMQ ends a channel that knew a queue of this name of another type (seen on 3.10)
+    channel = broker.channel()
+    moved_count = sum(1 for _ in move(channel, temporary, queue.name))
+    tell(f"Moved {moved_count} messages to the new {queue.name}.")
+    channel.queue_delete(temporary)
+    channel.close()
+
+
+def _delete(broker: kombu.Connection, name: str) -> int:
+    """Delete a queue that was just emptied; return how many messages went with it."""
+    own = broker.clone()
+    try:
+        with own:
+            return int(own.channel().queue_delete(name, if_empty=True) or 0)
+    except AMQPNotImplementedError:  # quorum queues cannot be deleted on that condition
+        channel: Any = broker.channel()
+        return int(channel.queue_delete(name) or 0)
+
+
+def _count(broker: kombu.Connection, name: str) -> int | None:
+    channel: Any = broker.channel()
+    try:
+        return message_count(channel, name)
+    finally:
+        channel.close()
+
+
+def _refuse_consumers(broker: kombu.Connection, name: str) -> None:
+    channel: Any = broker.channel()
+    if message_count(channel, name) is not None and (count := consumer_count(channel, name)):
+        raise MigrationRefused(
+            f"Expected no worker of {name}, got {count} that consume it. Stop the workers of the old release, and run "
+            "this again; those of the new one wait by themselves."
+        )
+    channel.close()
+
+
+def _ours(queue: str) -> Any:
+    return Pause.objects.in_force().filter(via=VIA, consumer__in=_consumers_of(queue))
+
+
+def _consumers_of(queue: str) -> list[str]:
+    return [consumer for consumer in all_consumers() if queue_of(consumer).name == queue]
+
+
+def _pause(queue: str, actor: Actor) -> list[str]:
+    """Pause the queue's consumers; return those that are ours to resume. What a person paused stays paused."""
+    for consumer in _consumers_of(queue):
+        try:
+            pause(Target(consumer=consumer), actor=actor, why=f"{queue} is being migrated")
+        except AlreadyPaused:
+            log.info("paused_before", consumer=consumer)
+    return sorted(_ours(queue).values_list("consumer", flat=True))
+
+
+@transaction.atomic
+def _send_again(consumer: str, *, since: datetime) -> None:
+    """Park what left for the consumer shortly before the pause and has not come to an end."""
+    since -= timedelta(seconds=settings.MESSAGING["RELAY_LEASE_SECONDS"])
+    subscription = subscription_named(consumer)
+    here: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": consumer}
+    settled = Exists(ProcessedMessage.objects.filter(**here)) | Exists(DeadLetter.objects.open().filter(**here))
+    event_name = subscription.event_name if subscription else ""
+    published = OutboxMessage.objects.filter(name=event_name, published_at__gte=since).exclude(settled)
+    retried = Attempt.objects.filter(consumer=consumer, sent_at__gte=since).exclude(settled)
+    waiting = Attempt.objects.filter(**here, sent_at=None)
+    envelopes = [message.envelope() for message in published.exclude(Exists(waiting))]
+    park(consumer, [*envelopes, *(attempt.open_envelope() for attempt in retried.exclude(Exists(waiting)))])
+
+
+@contextmanager
+def _alone(queue: str) -> Iterator[None]:
+    """Let one migration of a queue run at a time."""
+    name = f"migrate_queue {queue}"
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
+        if not cursor.fetchone()[0]:
+            raise MigrationRefused(f"Expected to migrate {queue} alone, got another command that does it right now.")
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", [name])

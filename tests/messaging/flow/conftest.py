@@ -1,0 +1,49 @@
+"""A RabbitMQ for the commands that only mean something there."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import kombu
+import pytest
+from celery import current_app
+
+from messaging.transport.install import install
+from tests.processes import Process, manage_command
+from tests.rabbitmq import RabbitMQ, skip_without_rabbitmq
+
+Run = Callable[..., Process]
+
+
+@pytest.fixture(scope="module")
+def rabbitmq() -> Iterator[RabbitMQ]:
+    skip_without_rabbitmq()
+    service = RabbitMQ(Path(os.environ["BATON_STATE_DIR"]) / "flow")
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def broker(rabbitmq: RabbitMQ) -> Iterator[kombu.Connection]:
+    """Connect to a RabbitMQ without any queue."""
+    install()
+    with kombu.Connection(rabbitmq.url, transport_options={"confirm_publish": True}) as connection:
+        channel: Any = connection.default_channel
+        for name in current_app.amqp.queues:
+            channel.queue_delete(name)
+            channel.queue_delete(f"{name}.migrating")
+        yield connection
+
+
+@pytest.fixture
+def command(rabbitmq: RabbitMQ, tmp_path: Path) -> Run:
+    """Run a management command against RabbitMQ to its end."""
+
+    def run(*words: str) -> Process:
+        process = Process(manage_command(*words), log=tmp_path / "command.log", env={"CELERY_BROKER_URL": rabbitmq.url})
+        process._process.wait(90)
+        return process
+
+    return run

@@ -1,0 +1,183 @@
+"""``migrate_queue`` on a real RabbitMQ: what is in a queue survives its new arguments."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kombu
+import pytest
+from amqp.exceptions import PreconditionFailed
+from celery import current_app
+from django.db import connection as database
+from django.utils import timezone
+
+from messaging.dead_letters.actors import Actor
+from messaging.flow import migration
+from messaging.flow.migration import VIA, MigrationRefused, migrate
+from messaging.models import Attempt, AuditEntry, OutboxMessage, Pause
+from messaging.queues import EXCHANGE
+from messaging.transport.declarations import misdeclared
+from tests.messaging.flow.conftest import Run
+from tests.messaging.flow.test_breaker import published
+from tests.processes import Process, manage_command, running, wait_until, worker_command
+from tests.rabbitmq import RabbitMQ
+from tests.sample.models import Effect
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ANN = Actor(name="ann", via=VIA)
+
+
+@pytest.fixture(params=["classic", "quorum"])
+def old_queue(request: pytest.FixtureRequest, broker: kombu.Connection) -> str:
+    """Declare the queue ``sample`` as an old release did: without dead-lettering."""
+    arguments = {"x-queue-type": request.param}
+    kombu.Queue("sample", EXCHANGE, routing_key="sample", queue_arguments=arguments).bind(
+        broker.default_channel
+    ).declare()
+    return "sample"
+
+
+def new_queue() -> kombu.Queue:
+    return current_app.amqp.queues["sample"]
+
+
+def fill(broker: kombu.Connection, count: int) -> None:
+    producer = broker.Producer()
+    for number in range(count):
+        producer.publish(
+            {"number": number}, routing_key="sample", headers={"task": "x", "id": str(number)}, delivery_mode=2
+        )
+
+
+def content(broker: kombu.Connection, queue: str = "sample") -> list[int]:
+    bound = kombu.Queue(queue).bind(broker.channel())
+    found = []
+    while message := bound.get(no_ack=True):
+        assert message.headers["id"] == str(message.payload["number"])
+        found.append(message.payload["number"])
+    return found
+
+
+def test_everything_in_the_queue_is_there_afterwards_in_order(
+    broker: kombu.Connection, old_queue: str, command: Run
+) -> None:
+    fill(broker, 250)
+    assert [found.queue for found in misdeclared(broker, [new_queue()])] == ["sample"]
+
+    done = command("migrate_queue", "sample")
+
+    assert done.exit_code == 0, done.output()
+    assert "Moved 250 messages to the new sample." in done.output()
+    assert misdeclared(broker, [new_queue()]) == []
+    assert content(broker) == list(range(250))
+    assert not Pause.objects.in_force().exists()
+    assert set(AuditEntry.objects.values_list("via", flat=True)) == {"migrate_queue"}
+    again = command("migrate_queue", "sample")
+    assert "nothing to migrate" in again.output()
+
+
+@pytest.mark.parametrize("step", ["move", "_delete", "_send_again", "resume"])
+@pytest.mark.parametrize("old_queue", ["quorum"], indirect=True)
+def test_killed_at_any_step_it_is_run_again_and_nothing_is_lost(
+    broker: kombu.Connection, old_queue: str, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    fill(broker, 120)
+    real = getattr(migration, step)
+
+    def killed(*args: Any, **kwargs: Any) -> Any:
+        if step == "move":  # in the middle of it, and between the two of them
+            for number, _message in enumerate(real(*args, **kwargs)):
+                if number == 100:
+                    raise KeyboardInterrupt
+        else:
+            real(*args, **kwargs)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(migration, step, killed)
+    with broker.clone() as doomed, pytest.raises(KeyboardInterrupt):
+        migrate(new_queue(), doomed, actor=ANN, tell=print)
+    monkeypatch.undo()
+    migrate(new_queue(), broker, actor=ANN, tell=print)
+    assert set(content(broker)) == set(range(120))
+    assert misdeclared(broker, [new_queue()]) == []
+    assert not Pause.objects.in_force().exists()
+
+
+@pytest.mark.parametrize("old_queue", ["quorum"], indirect=True)
+def test_what_left_just_before_the_pause_is_sent_again(broker: kombu.Connection, old_queue: str) -> None:
+    (envelope,) = published("ok")
+    OutboxMessage.objects.update(published_at=timezone.now())
+    migrate(new_queue(), broker, actor=ANN, tell=print)
+    assert Attempt.objects.get(sent_at=None).message_id == envelope.message_id
+
+
+@pytest.mark.parametrize("old_queue", ["quorum"], indirect=True)
+def test_a_worker_of_the_old_release_is_in_the_way(broker: kombu.Connection, old_queue: str) -> None:
+    with (
+        broker.clone() as other,
+        kombu.Consumer(other.channel(), [kombu.Queue("sample", no_declare=True)], on_message=print),
+    ):
+        with pytest.raises(MigrationRefused, match="got 1 that consume it"):
+            migrate(new_queue(), broker, actor=ANN, tell=print)
+        assert not Pause.objects.exists()
+
+
+@pytest.mark.parametrize("old_queue", ["quorum"], indirect=True)
+def test_two_at_a_time_are_refused(broker: kombu.Connection, old_queue: str) -> None:
+    outcomes: list[BaseException] = []
+
+    def second() -> None:
+        try:
+            migrate(new_queue(), broker, actor=ANN, tell=print)
+        except MigrationRefused as error:
+            outcomes.append(error)
+        finally:
+            database.close()
+
+    with migration._alone("sample"):
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+    assert "alone" in str(outcomes[0])
+
+
+def test_on_redis_it_says_that_there_is_nothing_to_do() -> None:
+    said: list[str] = []
+    with current_app.connection_for_write() as redis:
+        assert not migrate(new_queue(), redis, actor=ANN, tell=said.append)
+    assert said == ["Queues of Redis have no arguments: there is nothing to migrate."]
+
+
+@pytest.fixture
+def processes(rabbitmq: RabbitMQ, tmp_path: Path) -> Iterator[tuple[Process, Process]]:
+    env = {"CELERY_BROKER_URL": rabbitmq.url}
+    with (
+        running(manage_command("relay"), log=tmp_path / "relay.log", ready="relay_started", env=env) as relay,
+        running(worker_command("sample", "inventory"), log=tmp_path / "worker.log", ready=" ready.", env=env) as worker,
+    ):
+        yield relay, worker
+
+
+@pytest.mark.parametrize("old_queue", ["quorum"], indirect=True)
+def test_worker_and_relay_name_the_queue_and_the_command_and_go_on_by_themselves(
+    broker: kombu.Connection, old_queue: str, processes: tuple[Process, Process], command: Run
+) -> None:
+    (envelope,) = published("ok")
+    for process in processes:
+        process.wait_for_output("queue_declared_otherwise")
+        assert "python manage.py migrate_queue sample" in process.output()
+        assert "Traceback" not in process.output()
+        assert process.exit_code is None
+    wait_until(lambda: "migrate_queue sample" in OutboxMessage.objects.get().last_error, what="the relay's refusal")
+    with pytest.raises(PreconditionFailed):
+        new_queue().bind(broker.channel()).declare()
+
+    done = command("migrate_queue", "sample")
+
+    assert done.exit_code == 0, done.output()
+    OutboxMessage.objects.update(available_at=timezone.now())  # half a minute later
+    wait_until(lambda: Effect.objects.filter(sample_id=envelope.key).exists(), seconds=40, what="the effect")
+    for process in processes:
+        process.send(signal.SIGTERM)
