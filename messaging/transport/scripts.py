@@ -14,7 +14,7 @@ from typing import Final
 #: One delivery: pop a message and book it under a tag of its own, ``<queue>:<unique>``. Returns queue, tag, message.
 #: The unique part grows with time: renewed together, deliveries are as old as each other, and only their tags tell
 #: in which order they go back.
-#: Where more is left, or nothing at all, the bells of the queues are put right (see ringing.py).
+#: Where more is left, the bell rings for the next worker (see ringing.py).
 #: KEYS: unacked, index, then per list its key and its bell. ARGV: unique, then per list its queue and "ack"/"no ack".
 TAKE: Final = """
 local function ring_for_the_rest(first)
@@ -36,7 +36,6 @@ for i = 3, #KEYS, 2 do
     return {queue, tag, raw}
   end
 end
-for i = 4, #KEYS, 2 do redis.call('DEL', KEYS[i]) end
 return false
 """
 

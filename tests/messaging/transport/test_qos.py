@@ -161,6 +161,20 @@ def test_renewal_and_restoring_cannot_cross(connect: Connect) -> None:
     assert depths(other.connection, ["work"])["work"].waiting == 0
 
 
+def test_delivery_that_two_workers_find_overdue_comes_back_once(connect: Connect) -> None:
+    dead, one, two = connect(), connect(), connect()
+    dead.put("x")
+    tag = dead.next().delivery_tag
+    dead.disappear()
+    time.sleep(1.1)
+    found = [peer.channel.qos._booking(tag) for peer in (one, two)]
+
+    for peer, booking in zip((one, two), found, strict=True):
+        peer.channel.qos._return(booking, "head", lease_seconds=1.0)
+
+    assert total(one) == 1
+
+
 def test_ack_that_could_not_be_sent_is_sent_later(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
     peer.put("x", "y")
     message = peer.next()
