@@ -8,6 +8,14 @@ from celery import current_app
 from tests.processes import Process, manage_command, running, worker_command
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process, and all that share a RabbitMQ, which takes long to start."""
+    for item in items:
+        group = "contract" if "contract" in item.path.parts else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="module")
 def _worker(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     queues = [name for name in current_app.amqp.queues if name != "dead_letters"]
