@@ -4,10 +4,8 @@ Exits with 0 also when a target is missed (a busy machine is no fault of the cod
 """
 
 import argparse
-import importlib
-import importlib.util
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.report import Section
@@ -54,7 +52,7 @@ def _measure(options: argparse.Namespace) -> Iterator[Section]:
     if {"accept", "consume", "latency"} & set(options.only):
         yield from _on_stage(options)
     if "exports" in options.only:
-        yield from _exports()
+        yield from _exports(options.scale)
 
 
 def _on_stage(options: argparse.Namespace) -> Iterator[Section]:
@@ -82,11 +80,10 @@ def _set_up() -> None:
     create_clock_defaults()
 
 
-def _exports() -> Iterable[Section]:
-    if importlib.util.find_spec("benchmarks.exports") is None:
-        return []
-    sections: Iterable[Section] = importlib.import_module("benchmarks.exports").run()
-    return sections
+def _exports(scale: float) -> Iterator[Section]:
+    from benchmarks import exports  # noqa: PLC0415
+
+    yield from exports.run(scale=scale)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def download_name(export: Export) -> str:
     """Return what the file is called on the person's disk, in the export's language."""
     selection = Selection.model_validate(export.selection)
     with translation.override(export.language):
-        name = _("Orders")
+        name = _("orders")
     days = [str(day) for day in (selection.from_day, selection.to_day) if day]
     made_on = [] if days else [f"{export.created_at:%Y-%m-%d}"]
     return "_".join([name, *days, *made_on, export.reference]) + f".{export.format}"

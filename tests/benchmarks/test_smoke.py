@@ -11,7 +11,7 @@ from tests.processes import ROOT
 def test_bench_measures_every_side_and_finds_nothing_lost_or_doubled() -> None:
     state_dir = Path(os.environ["BATON_STATE_DIR"]) / "bench"
     arguments = ["--rounds", "1", "--scale", "0.02", "--state-dir", str(state_dir)]
-    parts = ["--only", "accept", "consume", "latency"]
+    parts = ["--only", "accept", "consume", "latency", "exports"]
     bench = subprocess.run(
         [sys.executable, "-m", "benchmarks", *arguments, *parts],
         cwd=ROOT,
@@ -21,5 +21,5 @@ def test_bench_measures_every_side_and_finds_nothing_lost_or_doubled() -> None:
         check=False,
     )
     assert bench.returncode == 0, bench.stderr
-    for title in ("accept:", "consume:", "relay:", "latency:"):
+    for title in ("accept:", "consume:", "relay:", "latency:", "exports:"):
         assert title in bench.stdout
