@@ -7,8 +7,10 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from notifications.models import Kind
 from notifications.orders import LineDetails, OrderDetails
 
+ORDER_KINDS = (Kind.RECEIVED, Kind.CONFIRMED, Kind.REJECTED, Kind.CANCELLED)
 KNOWN: dict[UUID, OrderDetails] = {}
 
 
