@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from celery import current_app
 
-from tests.processes import Process, manage_command, running, worker_command
+from tests.processes import Process, manage_command, running, wait_until_database_is_idle, worker_command
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,9 +31,7 @@ def _relay(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> I
         yield process
 
 
-@pytest.fixture
-def empty_broker() -> None:
-    """Start with nothing in the broker."""
+def empty_queues() -> None:
     with current_app.connection_for_write() as broker:
         for queue in current_app.amqp.queues.values():
             queue.bind(broker.default_channel).declare()
@@ -41,14 +39,23 @@ def empty_broker() -> None:
 
 
 @pytest.fixture
-def worker(transactional_db: None, empty_broker: None, _worker: Process) -> Process:
-    """Run one worker for every queue of the project; the tests of a module share it, so they must leave it alive."""
-    assert _worker.exit_code is None, _worker.output()
-    return _worker
+def empty_broker() -> None:
+    """Start with nothing in the broker."""
+    empty_queues()
 
 
 @pytest.fixture
-def relay(transactional_db: None, empty_broker: None, _relay: Process) -> Process:
+def worker(transactional_db: None, empty_broker: None, _worker: Process) -> Iterator[Process]:
+    """Run one worker for every queue of the project; the tests of a module share it, so they must leave it alive."""
+    assert _worker.exit_code is None, _worker.output()
+    yield _worker
+    empty_queues()
+    wait_until_database_is_idle()
+
+
+@pytest.fixture
+def relay(transactional_db: None, empty_broker: None, _relay: Process) -> Iterator[Process]:
     """Run one relay; the tests of a module share it, so they must leave it alive."""
     assert _relay.exit_code is None, _relay.output()
-    return _relay
+    yield _relay
+    wait_until_database_is_idle()

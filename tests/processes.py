@@ -23,6 +23,21 @@ def wait_until(condition: Callable[[], object], *, seconds: float = 30, what: st
         time.sleep(0.05)
 
 
+def wait_until_database_is_idle() -> None:
+    """Wait until no other connection has a transaction: emptying the tables would get into a deadlock with it."""
+    statement = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'"
+    )
+
+    def is_idle() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return bool(cursor.fetchone() == (0,))
+
+    wait_until(is_idle, seconds=30, what="the end of all transactions")
+
+
 class Process:
     """A child process in its own process group, its output kept in a file."""
 
