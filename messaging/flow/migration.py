@@ -7,14 +7,15 @@ simply run again. The last messages before the pause are sent once more, in case
 the deletion; the inbox absorbs those that did not. The other queues, the web and the relay go on meanwhile.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import kombu
 import structlog
-from amqp.exceptions import AMQPNotImplementedError
+from amqp.exceptions import AMQPNotImplementedError, InternalError
 from django.conf import settings
 from django.db import connection as database
 from django.db import transaction
@@ -34,6 +35,9 @@ log = structlog.get_logger(__name__)
 
 VIA: Final = "migrate_queue"
 Tell = Callable[[str], None]
+T = TypeVar("T")
+
+DELETION_SECONDS: Final = 30
 
 
 class MigrationRefused(MessagingError):
@@ -65,6 +69,22 @@ def migrate(queue: kombu.Queue, broker: kombu.Connection, *, actor: Actor, tell:
     return True
 
 
+def patiently(broker: kombu.Connection, step: Callable[[kombu.Connection], T]) -> T:
+    """Take a step on a connection of its own, again while RabbitMQ is still busy with a deletion of the same name.
+
+    It then answers 541 INTERNAL_ERROR and ends the connection (seen on 3.10 with quorum queues).
+    """
+    deadline = time.monotonic() + DELETION_SECONDS
+    while True:
+        try:
+            with broker.clone() as own:
+                return step(own)
+        except InternalError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.5)
+
+
 def _recreate(queue: kombu.Queue, temporary: str, broker: kombu.Connection, tell: Tell) -> None:
     channel: Any = broker.channel()
     channel.queue_declare(temporary, durable=True, auto_delete=False, arguments={"x-queue-type": "quorum"})
@@ -75,7 +95,7 @@ def _recreate(queue: kombu.Queue, temporary: str, broker: kombu.Connection, tell
         late_count = _delete(broker, queue.name)
         if late_count:
             tell(f"{late_count} messages arrived while it was deleted: they are sent again from the outbox.")
-    if misdeclared(broker, [queue]):
+    if patiently(broker, lambda own: misdeclared(own, [queue])):
         raise MigrationRefused(f"Expected {queue.name} to be gone, got one declared the old way again: stop who does.")
     channel.close()  # RabbitMQ ends a channel that knew a queue of this name of another type (seen on 3.10)
     channel = broker.channel()

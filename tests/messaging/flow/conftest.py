@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import kombu
 import pytest
-from celery import current_app
 
+from messaging.flow.migration import patiently
 from messaging.transport.install import install
 from tests.processes import Process, manage_command
 from tests.rabbitmq import RabbitMQ, skip_without_rabbitmq
@@ -30,11 +31,19 @@ def broker(rabbitmq: RabbitMQ) -> Iterator[kombu.Connection]:
     """Connect to a RabbitMQ without any queue."""
     install()
     with kombu.Connection(rabbitmq.url, transport_options={"confirm_publish": True}) as connection:
-        channel: Any = connection.default_channel
-        for name in current_app.amqp.queues:
-            channel.queue_delete(name)
-            channel.queue_delete(f"{name}.migrating")
+        for name in ("sample", "sample.migrating", "inventory"):
+            patiently(connection, partial(delete, name))
         yield connection
+
+
+def delete(name: str, connection: kombu.Connection) -> None:
+    channel: Any = connection.default_channel
+    channel.queue_delete(name)
+
+
+def declare(connection: kombu.Connection, queue: kombu.Queue) -> None:
+    """Declare a queue whose name may just have been deleted."""
+    patiently(connection, lambda own: queue.bind(own.default_channel).declare())
 
 
 @pytest.fixture

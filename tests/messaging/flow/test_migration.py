@@ -19,7 +19,7 @@ from messaging.flow.migration import VIA, MigrationRefused, migrate
 from messaging.models import Attempt, AuditEntry, OutboxMessage, Pause
 from messaging.queues import EXCHANGE
 from messaging.transport.declarations import misdeclared
-from tests.messaging.flow.conftest import Run
+from tests.messaging.flow.conftest import Run, declare
 from tests.messaging.flow.test_breaker import published
 from tests.processes import Process, manage_command, running, wait_until, worker_command
 from tests.rabbitmq import RabbitMQ
@@ -33,9 +33,7 @@ ANN = Actor(name="ann", via=VIA)
 def old_queue(request: pytest.FixtureRequest, broker: kombu.Connection) -> str:
     """Declare the queue ``sample`` as an old release did: without dead-lettering."""
     arguments = {"x-queue-type": request.param}
-    kombu.Queue("sample", EXCHANGE, routing_key="sample", queue_arguments=arguments).bind(
-        broker.default_channel
-    ).declare()
+    declare(broker, kombu.Queue("sample", EXCHANGE, routing_key="sample", queue_arguments=arguments))
     return "sample"
 
 
