@@ -7,7 +7,7 @@ from uuid import UUID
 import structlog
 from django.dispatch import receiver
 
-from messaging.signals import dead_lettered
+from messaging.signals import dead_lettered, dead_letters_settled
 from orders.exports.models import Export
 from orders.exports.states import Failure
 from orders.models import Order
@@ -21,12 +21,17 @@ def flag_order_of_dead_letter(*, key: str, consumer: str, **_kwargs: Any) -> Non
 
     Only the flag changes: a status that is final stays final.
     """
-    try:
-        order_id = UUID(key)
-    except ValueError:
-        return
-    if Order.objects.flag(order_id):
+    order_id = _uuid(key)
+    if order_id and Order.objects.flag(order_id):
         log.warning("order_needs_attention", order_id=key, consumer=consumer)
+
+
+@receiver(dead_letters_settled, dispatch_uid="orders.unflag_orders")
+def unflag_orders(*, keys: set[str], **_kwargs: Any) -> None:
+    """Take the mark back from orders of which no dead letter waits any more."""
+    order_ids = [order_id for key in keys if (order_id := _uuid(key))]
+    if order_ids and (count := Order.objects.unflag(order_ids)):
+        log.info("orders_need_no_attention", order_count=count)
 
 
 @receiver(dead_lettered, dispatch_uid="orders.fail_export_of_dead_letter")
@@ -40,3 +45,10 @@ def fail_export_of_dead_letter(*, key: str, consumer: str, **_kwargs: Any) -> No
     with suppress(ValueError):  # a forged message may have any key
         if Export.objects.fail_waiting(UUID(key), Failure.UNDELIVERED):
             log.warning("export_failed", export_id=key, reason=Failure.UNDELIVERED.value)
+
+
+def _uuid(key: str) -> UUID | None:
+    try:
+        return UUID(key)
+    except ValueError:
+        return None

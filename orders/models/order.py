@@ -4,6 +4,7 @@ Invariant: an order leaves ``accepted`` at most once. Every verb below is one UP
 state that it leaves, so of two that race exactly one changes the row and the other is told so.
 """
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import models
@@ -45,6 +46,10 @@ class OrderQuerySet(models.QuerySet["Order"]):
     def flag(self, order_id: UUID) -> bool:
         """Mark that a person must look at the order. Its status stays what it is, also when it is final."""
         return self.filter(pk=order_id, needs_attention=False).update(needs_attention=True) == 1
+
+    def unflag(self, order_ids: Iterable[UUID]) -> int:
+        """Take the mark back: every dead letter of the orders was dealt with. Return how many had it."""
+        return self.filter(pk__in=list(order_ids), needs_attention=True).update(needs_attention=False)
 
     def _settle(self, order_id: UUID, status: OrderStatus) -> bool:
         unsettled = self.filter(pk=order_id, status=OrderStatus.ACCEPTED)

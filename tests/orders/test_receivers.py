@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from uuid_utils.compat import uuid7
 
-from messaging.signals import dead_lettered
+from messaging.signals import dead_lettered, dead_letters_settled
 from orders import services
 from orders.models import Order, OrderStatus
 from tests.orders.factories import an_order
@@ -38,3 +38,12 @@ def test_a_dead_letter_about_something_else_is_ignored(catalogue: None, key: Any
     an_order()
     die(key)
     assert not Order.objects.filter(needs_attention=True).exists()
+
+
+def test_an_order_whose_dead_letters_were_dealt_with_needs_no_attention(catalogue: None) -> None:
+    order, other = an_order(), an_order()
+    die(order.pk)
+    die(other.pk)
+    dead_letters_settled.send(sender=None, keys={str(order.pk), "export-7"})
+    assert list(Order.objects.filter(needs_attention=True)) == [other]
+    assert Order.objects.get(pk=order.pk).status == OrderStatus.ACCEPTED
