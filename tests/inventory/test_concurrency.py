@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from inventory import services
 from inventory.models import Reservation, ReservationLine
 from messaging.models import OutboxMessage
-from tests.inventory.factories import demand, reserved, stock
+from tests.inventory.factories import demand, is_anyone_blocked, reserved, stock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -169,9 +169,5 @@ def _in_background(call: Callable[[], object]) -> threading.Thread:
 
 def _wait_until_blocked(thread: threading.Thread) -> None:
     """Wait until some other connection waits for a lock; fail if the thread ends instead."""
-    with connection.cursor() as cursor:
-        while True:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0]:
-                return
-            assert thread.is_alive(), "the other transaction did not wait"
+    while not is_anyone_blocked():
+        assert thread.is_alive(), "the other transaction did not wait"
