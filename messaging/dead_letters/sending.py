@@ -13,7 +13,7 @@ from messaging.dead_letters import RELAY
 from messaging.dead_letters.settling import tell_settled
 from messaging.models import DeadLetter, OutboxMessage, Replay
 from messaging.models.dead_letter import State
-from messaging.relay.loop import CHANNEL
+from messaging.wake import wake_relay_on_commit
 
 _REQUEST: Final = """
     WITH requested AS (
@@ -64,7 +64,7 @@ def send_held(order: Replay, *, limit: int | None = None) -> list[int]:
     with connection.cursor() as cursor:
         gap_seconds = 1 / order.rate_per_second if order.rate_per_second else 0
         cursor.execute(_REQUEST, {"ids": letter_ids, "gap_seconds": gap_seconds, "relay": RELAY})
-        cursor.execute("SELECT pg_notify(%s, '')", [CHANNEL])
+    wake_relay_on_commit()
     return letter_ids
 
 

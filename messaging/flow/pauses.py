@@ -7,7 +7,7 @@ entries are one commit each; what is refused has an entry, too. Nothing that is 
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from messaging.dead_letters.actors import Actor
 from messaging.dead_letters.audit import operation
@@ -16,6 +16,7 @@ from messaging.events import known_names
 from messaging.models import Pause
 from messaging.models.audit import Action
 from messaging.subscriptions import all_consumers
+from messaging.wake import wake_relay_on_commit
 
 
 class UnknownTarget(OperationRefused):
@@ -98,11 +99,4 @@ def resume(target: Target, *, actor: Actor, why: str = "") -> None:
     with operation(actor, Action.RESUME, why=why, details=target.fields):
         if not Pause.objects.filter(**target.fields).resume(by=actor.name, why=why.strip()):
             raise NotPaused(str(target))
-        _wake_relay()
-
-
-def _wake_relay() -> None:
-    from messaging.relay.loop import CHANNEL  # noqa: PLC0415 - the relay imports messaging.flow
-
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, '')", [CHANNEL])
+        wake_relay_on_commit()

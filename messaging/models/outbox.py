@@ -14,6 +14,7 @@ from django.db import connection, models
 from django.db.models.functions import Now
 
 from messaging.envelope import Envelope
+from messaging.wake import wake_relay_on_commit
 
 # One JSON parameter: an insert of the ORM spends 590 µs on one row and 340 on each of many, this 190 and 20.
 _ADD = """
@@ -52,9 +53,10 @@ class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
     """Verbs of the producer and of the relay."""
 
     def add(self, envelopes: Iterable[Envelope]) -> None:
-        """Insert one row per envelope, in their order and in one statement."""
+        """Insert one row per envelope, in their order and in one statement; the commit wakes the relay."""
         with connection.cursor() as cursor:
             cursor.execute(_ADD, [json.dumps([envelope.as_dict() for envelope in envelopes])])
+        wake_relay_on_commit()
 
     def claim(self, *, limit: int, lease: timedelta) -> list["OutboxMessage"]:
         """Take the oldest due rows for ``lease``; two relays never take the same one (F19)."""

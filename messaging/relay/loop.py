@@ -20,10 +20,10 @@ from messaging.relay.bundles import BROKER_ERRORS, BrokerTrouble
 from messaging.relay.outbox import send_outbox
 from messaging.relay.retries import send_retries
 from messaging.transport.declarations import misdeclared
+from messaging.wake import CHANNEL
 
 log = structlog.get_logger(__name__)
 
-CHANNEL = "messaging_outbox"  # the trigger of migration 0002 notifies it at each commit that publishes
 MAX_BACKOFF_SECONDS = 15.0  # an outage of an hour ends for the relay at most this long after it ended for everybody
 
 

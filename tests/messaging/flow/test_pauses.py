@@ -162,4 +162,4 @@ def test_a_bundle_of_another_consumer_pays_nothing_for_a_pause() -> None:
     (envelope,) = published("ok")
     with CaptureQueriesContext(connection) as queries:
         run(envelope)
-    assert len(queries) == 6
+    assert len(queries) == 7
