@@ -1,19 +1,27 @@
 """Fixtures that every part of the tests may use."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from celery import current_app
+from xdist.scheduler import LoadFileScheduling
 
 from tests.processes import Process, manage_command, running, wait_until_database_is_idle, worker_command
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, and all that share a RabbitMQ, which takes long to start."""
-    for item in items:
-        group = "contract" if "contract" in item.path.parts else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+class FileByFile(LoadFileScheduling):
+    """Keep the tests of a file in one process, and those of tests/contract, which share a RabbitMQ, as well."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        contract = "tests/contract"
+        return contract if nodeid.startswith(f"{contract}/") else str(super()._split_scope(nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
+    """Share the tests out over the processes of ``-n``."""
+    return FileByFile(config, log)
 
 
 @pytest.fixture(scope="module")
