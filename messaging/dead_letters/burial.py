@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
+from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 from django.utils import timezone
 
@@ -88,6 +89,8 @@ def tell(*, key: str, consumer: str, message_id: UUID) -> None:
     try:
         with transaction.atomic():
             dead_lettered.send(sender=DeadLetter, key=key, consumer=consumer, message_id=message_id)
+    except SoftTimeLimitExceeded:  # the bundle's time is up, wherever it was: no fault of the receiver
+        raise
     except Exception as error:
         if is_database_away(error):
             raise

@@ -17,7 +17,7 @@ MAX_LETTERS: Final = 1_000  # in one go; the next look reads on
 
 def reread(letters: DeadLetterQuerySet) -> int:
     """Make messages of the open letters that can be read now; return how many could."""
-    unread = letters.open().filter(envelope=None, reason=Reason.BAD_SIGNATURE).exclude(raw="")
+    unread = letters.open().filter(envelope__isnull=True, reason=Reason.BAD_SIGNATURE).exclude(raw="")
     return sum(_reread(letter) for letter in unread.only("pk", "raw")[:MAX_LETTERS])
 
 
@@ -26,7 +26,7 @@ def _reread(letter: DeadLetter) -> bool:
         envelope = unseal(letter.raw)
     except BadEnvelope:
         return False
-    unread = DeadLetter.objects.open().filter(pk=letter.pk, envelope=None)
+    unread = DeadLetter.objects.open().filter(pk=letter.pk, envelope__isnull=True)
     try:
         with transaction.atomic():
             changed_count = unread.update(

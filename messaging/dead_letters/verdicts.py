@@ -38,7 +38,8 @@ def verdict_on(arrival: Arrival) -> Verdict:
         return Verdict(Reason.UNKNOWN_TASK, fault("UnknownTask", text))
     failed = next((note for note in reversed(notes) if note.kind == Kind.FAILED), None)
     if failed:
-        return Verdict(Reason.PERMANENT_ERROR, _of_failure(failed), run_count=1)
+        is_time_up = failed.detail.startswith("SoftTimeLimitExceeded")
+        return Verdict(Reason.TIME_LIMIT if is_time_up else Reason.PERMANENT_ERROR, _of_failure(failed), run_count=1)
     broker_s = arrival.death.reason if arrival.death else "unknown"
     return Verdict(Reason.PERMANENT_ERROR, fault("Rejected", f"rejected by its worker (broker's reason: {broker_s})"))
 

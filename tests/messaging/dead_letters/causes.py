@@ -149,6 +149,6 @@ CAUSES = [
 ]
 
 
-def wait_for_letter(*, seconds: float = 40) -> DeadLetter:
+def wait_for_letter(*, seconds: float = 90) -> DeadLetter:
     wait_until(DeadLetter.objects.exists, seconds=seconds, what="a dead letter")
     return DeadLetter.objects.get()
