@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -165,6 +166,28 @@ def test_postgres_lets_nobody_in_without_the_password(postgres_dir: Path) -> Non
         assert (postgres_dir / "postgres.password").stat().st_mode & 0o077 == 0
 
 
+def test_data_whose_password_was_lost_gets_a_new_one() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)  # so that the data lies here for root, too
+        state_dir = Path(folder) / "state"
+        with Postgres(state_dir, durable=False) as postgres:
+            write(postgres.url)
+        (state_dir / "postgres.password").unlink()
+
+        with Postgres(state_dir, durable=False) as postgres:
+            assert has_written(postgres.url)
+
+
+def test_a_server_that_outlives_its_state_directory_is_not_joined_by_a_second(
+    postgres_dir: Path,
+) -> None:
+    with Postgres(postgres_dir, durable=False):
+        (postgres_dir / "postgres.lock").unlink()
+
+        with pytest.raises(ServiceError, match=r"^postgres still runs on .* \(process \d+\)\. Stop it first\.$"):
+            Postgres(postgres_dir).start()
+
+
 def test_an_interrupted_first_start_is_begun_again(state_dir: Path) -> None:
     unfinished = Postgres(state_dir).data.with_name("unfinished")
     unfinished.mkdir(parents=True)
@@ -195,6 +218,19 @@ def test_root_below_a_closed_home_gets_a_server_and_the_home_stays_closed(closed
     finally:
         postgres.destroy()
     assert not postgres.data.exists()
+
+
+@as_root
+def test_deleting_the_state_directory_deletes_the_data_that_lies_elsewhere_too(closed_home: Path) -> None:
+    postgres = Postgres(closed_home / "var", durable=False)
+    try:
+        with postgres:
+            write(postgres.url)
+        shutil.rmtree(closed_home / "var")
+        with postgres:
+            assert not has_written(postgres.url)
+    finally:
+        postgres.destroy()
 
 
 @as_root
