@@ -41,7 +41,10 @@ class LeasePoller(kombu_redis.MultiChannelPoller):
     def maybe_restore_messages(self) -> None:
         """Give back what dead workers held."""
         self._restored_at = monotonic()
-        super().maybe_restore_messages()
+        try:
+            super().maybe_restore_messages()
+        except RedisError as error:
+            log.warning("overdue_deliveries_not_returned", error_class=type(error).__name__)
 
     def get(self, callback: Any, timeout: float | None = None) -> Any:
         """Wait for one event; consumers without an event loop come by here at least once a second."""

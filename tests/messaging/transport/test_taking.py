@@ -186,6 +186,30 @@ def test_priorities_are_served_in_their_order(peer: Peer) -> None:
     assert served == [0, 5, 9]
 
 
+def test_server_that_is_no_longer_the_master_is_a_lost_connection(peer: Peer, server: redis.Redis) -> None:
+    """Celery then looks for the master; any other error would end the worker."""
+    peer.consume()
+    peer.wait(0.2)
+    server.execute_command("REPLICAOF", "127.0.0.1", "1")
+    try:
+        with pytest.raises(redis.exceptions.ConnectionError):
+            peer.wait(3)
+    finally:
+        server.execute_command("REPLICAOF", "NO", "ONE")
+
+
+def test_server_that_refuses_for_a_while_does_not_end_the_consumer(peer: Peer, server: redis.Redis) -> None:
+    """Scripts not allowed, disk full: it waits, and says so."""
+    peer.consume()
+    peer.wait(0.2)
+    server.execute_command("ACL", "SETUSER", "default", "-eval")
+    peer.wait(1.5)
+    server.execute_command("ACL", "SETUSER", "default", "+eval")
+    peer.put("x")
+
+    assert peer.next().payload == "x"
+
+
 def test_prefetch_is_kept(peer: Peer) -> None:
     peer.put(*range(5))
     peer.consume(prefetch=2)
