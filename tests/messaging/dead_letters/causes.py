@@ -6,6 +6,7 @@ Runs on either broker: with TEST_BROKER_URL=amqp://… the same table is worked 
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 from uuid import UUID, uuid4
 
 from celery import current_app
@@ -69,7 +70,7 @@ def send_raw(body: str, *, task: str | None = "sample.die") -> None:
     headers = {"task": task, "id": str(uuid4())} if task else {}
     with current_app.connection_for_write() as broker:
         producer = current_app.amqp.Producer(broker)
-        options = {"content_type": "application/json", "content_encoding": "utf-8"}
+        options: dict[str, Any] = {"content_type": "application/json", "content_encoding": "utf-8"}
         producer.publish(body, exchange="tasks", routing_key="sample", headers=headers, **options)
 
 

@@ -18,7 +18,9 @@ SHELL = Actor(name="ann", via="command")
 CONSUMER = "sample.die"
 
 
-def an_envelope(key: UUID | None = None, *, behaviour: str = "ok", occurred_at: datetime | None = None) -> Envelope:
+def an_envelope(
+    key: UUID | str | None = None, *, behaviour: str = "ok", occurred_at: datetime | None = None
+) -> Envelope:
     key = key or uuid7()
     message_id = uuid7()
     return Envelope(
@@ -35,7 +37,7 @@ def an_envelope(key: UUID | None = None, *, behaviour: str = "ok", occurred_at: 
 
 
 def a_letter(
-    key: UUID | None = None, *, behaviour: str = "ok", occurred_at: datetime | None = None, **fields: Any
+    key: UUID | str | None = None, *, behaviour: str = "ok", occurred_at: datetime | None = None, **fields: Any
 ) -> DeadLetter:
     """Return an open letter of the sample's consumer, saved."""
     letter = unsaved(key, behaviour=behaviour, occurred_at=occurred_at, **fields)
@@ -50,7 +52,7 @@ def letters(count: int, **fields: Any) -> list[DeadLetter]:
 
 
 def unsaved(
-    key: UUID | None = None, *, behaviour: str = "ok", occurred_at: datetime | None = None, **fields: Any
+    key: UUID | str | None = None, *, behaviour: str = "ok", occurred_at: datetime | None = None, **fields: Any
 ) -> DeadLetter:
     envelope = an_envelope(key, behaviour=behaviour, occurred_at=occurred_at)
     consumer, reason = fields.get("consumer", CONSUMER), fields.get("reason", Reason.PERMANENT_ERROR)
@@ -77,7 +79,7 @@ def unsaved(
 
 def apply(letter: DeadLetter) -> None:
     """Put the letter's message into the inbox, as its consumer does."""
-    ProcessedMessage.objects.create(message_id=letter.message_id, consumer=letter.consumer)
+    ProcessedMessage.objects.create(message_id=letter.open_envelope().message_id, consumer=letter.consumer)
 
 
 def an_operator(*permissions: str, name: str = "olga", **fields: Any) -> User:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -20,13 +21,17 @@ from tests.processes import manage_command, running, wait_until
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 
 
+def has_more_than(count: int) -> bool:
+    return DeadLetter.objects.count() > count
+
+
 def test_a_collector_that_is_killed_loses_and_doubles_nothing(tmp_path: Path, transactional_db: None) -> None:
     for _ in range(150):
         bury_in_broker(seal(an_envelope()))
     command = manage_command("collect_dead_letters")
     for number in (30, 90):
         with running(command, log=tmp_path / f"{number}.log", ready="collector_started") as process:
-            wait_until(lambda number=number: DeadLetter.objects.count() > number, what="some letters")
+            wait_until(partial(has_more_than, number), what="some letters")
             process.kill()
     with running(command, log=tmp_path / "last.log", ready="collector_started"):
         wait_for_letters(150, seconds=90)

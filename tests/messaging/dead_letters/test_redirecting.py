@@ -43,7 +43,7 @@ def test_what_the_old_name_has_applied_stays_where_it_is() -> None:
 
 def test_another_consumer_that_has_had_its_own_copy_does_not_take_it() -> None:
     letter = a_letter(consumer="sample.die_v1")
-    ProcessedMessage.objects.create(message_id=letter.message_id, consumer="sample.die")
+    ProcessedMessage.objects.create(message_id=letter.open_envelope().message_id, consumer="sample.die")
     with pytest.raises(NothingToDo):
         redirect(Selection(ids=(letter.pk,)), to="sample.die", actor=SHELL, why="x")
 

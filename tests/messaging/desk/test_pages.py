@@ -225,6 +225,9 @@ def test_an_edit_shows_the_difference_before_it_is_sent(operator: Client) -> Non
     )
     assert "<del>permanent</del>" in answer.content.decode()
     assert "<html" not in answer.content.decode()
+    whole = operator.post(path, {"payload": payload, "version": 1, "why": "", "check": 1}).content.decode()
+    assert "<del>permanent</del>" in whole
+    assert "&quot;behaviour&quot;: &quot;ok&quot;" in whole  # what was typed is still there
     assert DeadLetter.objects.count() == 1
     assert operator.post(path, {"payload": payload, "version": 1, "why": ""}).status_code == 422
     answer = operator.post(path, {"payload": payload, "version": 1, "why": "wrong behaviour"})
