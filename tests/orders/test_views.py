@@ -196,7 +196,7 @@ def test_polling_ends_with_the_last_picture(catalogue: None, client: Client) -> 
 
 def test_the_order_page_takes_few_queries(catalogue: None, client: Client, django_assert_max_num_queries: Any) -> None:
     order = an_order(MUG=1, PEN=1)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(8):
         client.get(order.get_absolute_url())
 
 
