@@ -21,7 +21,8 @@ from orders.exports.columns import Source, order_source
 from orders.exports.errors import FileIncomplete, HoldLost
 from orders.exports.formats import format_of
 from orders.exports.heartbeat import Heartbeat
-from orders.exports.models import Export, Hold
+from orders.exports.lease import Hold
+from orders.exports.models import Export
 from orders.exports.selection import Selection
 from orders.exports.snapshot import snapshot_of
 from orders.exports.states import Failure

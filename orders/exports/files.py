@@ -23,7 +23,8 @@ from django.core.files.storage import Storage, storages
 
 from orders.exports.errors import FileIncomplete
 from orders.exports.heartbeat import Heartbeat
-from orders.exports.models import Export, Hold
+from orders.exports.lease import Hold
+from orders.exports.models import Export
 from orders.exports.states import Format
 
 log = structlog.get_logger(__name__)

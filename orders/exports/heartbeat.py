@@ -17,7 +17,8 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from orders.exports.errors import HoldLost
-from orders.exports.models import Export, Hold
+from orders.exports.lease import Hold
+from orders.exports.models import Export
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,8 @@ from django.db.models.functions import Now
 from messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports.files import delete_all_files
-from orders.exports.models import Export, Hold
+from orders.exports.lease import Hold
+from orders.exports.models import Export
 from orders.exports.states import REPEATABLE, ExportState, Failure
 
 log = structlog.get_logger(__name__)

@@ -2,34 +2,26 @@
 
 Invariants, each a named constraint: what is ready or expired has a whole, counted file behind it; what is running has
 a lease; what failed has a reason. Every change of state is one UPDATE whose WHERE clause demands the state that it
-leaves, so of two that race exactly one succeeds and the other is told so. All times are the database's.
+leaves, so of two that race exactly one succeeds and the other is told so.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
+from orders.exports.lease import Hold, lease_end
 from orders.exports.states import ACTIVE, REPEATABLE, WHOLE, ExportState, Failure, Format
 
 _FINISHED = (ExportState.READY, ExportState.FAILED, ExportState.CANCELLED, ExportState.EXPIRED)
-
-
-@dataclass(frozen=True)
-class Hold:
-    """The right of one worker to build one export: valid while the row still counts the same attempt."""
-
-    export_id: UUID
-    attempt: int
 
 
 class ExportQuerySet(models.QuerySet["Export"]):
@@ -60,7 +52,7 @@ class ExportQuerySet(models.QuerySet["Export"]):
                 state=ExportState.RUNNING,
                 attempt_count=F("attempt_count") + 1,
                 started_at=Now(),
-                lease_expires_at=_lease_end(),
+                lease_expires_at=lease_end(),
                 worker=worker,
                 rows_done=0,
                 rows_total=None,
@@ -69,7 +61,7 @@ class ExportQuerySet(models.QuerySet["Export"]):
 
     def renew(self, hold: Hold, *, rows_done: int, rows_total: int | None) -> bool:
         """Tell of progress and keep the lease. False: it was cancelled, or is in other hands now."""
-        return self._held(hold).update(rows_done=rows_done, rows_total=rows_total, lease_expires_at=_lease_end()) == 1
+        return self._held(hold).update(rows_done=rows_done, rows_total=rows_total, lease_expires_at=lease_end()) == 1
 
     def finish(self, hold: Hold, *, file_name: str, row_count: int, size_bytes: int) -> bool:
         """Make it ready: its file is in place."""
@@ -129,17 +121,6 @@ class ExportQuerySet(models.QuerySet["Export"]):
 
     def _attempt_of(self, export_id: UUID) -> int:
         return self.values_list("attempt_count", flat=True).get(pk=export_id)
-
-
-def _lease_end() -> Any:
-    return Now() + timedelta(seconds=settings.EXPORTS["LEASE_SECONDS"])
-
-
-def database_now() -> Any:
-    """Return the database's time: what leases and rates are measured by."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT statement_timestamp()")
-        return cursor.fetchone()[0]
 
 
 class Export(models.Model):

@@ -17,7 +17,8 @@ from django_htmx.http import HttpResponseStopPolling
 from orders.exports import services, wording
 from orders.exports.errors import ExportNotActive, ExportNotFound, ExportNotRepeatable, ExportRefused
 from orders.exports.forms import ExportForm
-from orders.exports.models import Export, database_now
+from orders.exports.lease import database_now
+from orders.exports.models import Export
 from orders.exports.progress import Progress
 from orders.exports.states import Format
 

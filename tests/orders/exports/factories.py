@@ -15,7 +15,8 @@ from orders.exports import services
 from orders.exports.building import write_file
 from orders.exports.columns import Column, Kind, Source
 from orders.exports.heartbeat import Heartbeat
-from orders.exports.models import Export, Hold
+from orders.exports.lease import Hold
+from orders.exports.models import Export
 from orders.exports.selection import Selection
 from orders.exports.states import Format
 

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from orders.exports import snapshot
+from orders.exports.xlsx_format import MAX_SHEET_BYTES, MAX_SHEET_ROWS, XlsxFile, XlsxFormat
 from tests.orders.exports.factories import COLUMNS, Row, written
 from tests.orders.exports.readers import open_xlsx, read_csv, read_with_libre_office, read_xlsx
 
@@ -133,3 +135,24 @@ def decoded(cell: Any, file_format: str) -> str:
 
 def without_guard(cell: str, text: str, file_format: str) -> str:
     return cell.removeprefix("'") if file_format == "csv" and cell == "'" + text else cell
+
+
+@pytest.mark.parametrize("limit", [{"max_sheet_rows": 11}, {"max_sheet_bytes": 1_000}])
+def test_what_a_sheet_cannot_hold_goes_on_in_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int]
+) -> None:
+    monkeypatch.setattr(snapshot, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(XlsxFormat, "open", lambda _self, path, columns: XlsxFile(path, columns, **limit))
+    texts = [f"row {number}" for number in range(35)]
+    sheets = open_xlsx(written(tmp_path / "s.xlsx", [Row(text) for text in texts], "xlsx")).worksheets
+    assert len(sheets) >= 3
+    assert all(sheet.max_row <= 11 or "max_sheet_rows" not in limit for sheet in sheets)
+    assert {sheet.cell(1, 2).value for sheet in sheets} == {"Text"}
+    assert {sheet.freeze_panes for sheet in sheets} == {"A2"}
+    found = [row[1] for sheet in sheets for row in sheet.iter_rows(min_row=2, values_only=True)]
+    assert found == texts
+
+
+def test_the_limits_are_excels() -> None:
+    assert MAX_SHEET_ROWS == 2**20
+    assert MAX_SHEET_BYTES < 2**31

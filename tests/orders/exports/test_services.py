@@ -20,6 +20,7 @@ from orders.exports.errors import (
 from orders.exports.models import Export
 from orders.exports.selection import Selection
 from orders.exports.states import ExportState, Failure, Format
+from orders.models import OrderStatus
 from tests.orders.exports.factories import a_person, an_export
 from tests.orders.factories import at_once
 
@@ -93,7 +94,7 @@ def test_cancelling_twice_is_no_error_and_of_a_finished_one_is() -> None:
 def test_a_repetition_is_an_export_of_its_own_with_the_same_selection_and_limits() -> None:
     person = a_person()
     export = services.request_export(
-        user=person, file_format=Format.XLSX, selection=Selection(status="confirmed"), language="ja"
+        user=person, file_format=Format.XLSX, selection=Selection(status=OrderStatus.CONFIRMED), language="ja"
     )
     with pytest.raises(ExportNotRepeatable):
         services.repeat_export(user=person, export_id=export.pk)

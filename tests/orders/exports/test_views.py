@@ -1,0 +1,174 @@
+"""The pages of exports and the action in the admin, without a browser."""
+
+import time
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from orders.exports.checks import check_storage, check_time_limit
+from orders.exports.errors import UnsupportedFilter
+from orders.exports.models import Export
+from orders.exports.selection import Selection
+from orders.exports.states import Failure
+from orders.models import Order
+from tests.orders.exports.factories import a_person, an_export, many_orders
+from tests.orders.factories import products
+
+pytestmark = pytest.mark.django_db
+
+Answer = Any
+
+
+@pytest.fixture
+def person() -> User:
+    return a_person()
+
+
+@pytest.fixture
+def page(client: Client, person: User) -> Client:
+    client.force_login(person)
+    return client
+
+
+def test_the_form_makes_an_export_and_leads_to_its_page(page: Client) -> None:
+    form = {"format": "xlsx", "from_day": "2026-01-01", "to_day": "", "status": "rejected"}
+    answer = page.post("/exports/", form)
+    export = Export.objects.get()
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/exports/{export.pk}/")
+    assert (export.format, export.selection) == ("xlsx", {"from_day": "2026-01-01", "status": "rejected"})
+
+
+def test_the_answer_does_not_wait_for_the_orders(page: Client) -> None:
+    products()
+    many_orders(20_000)
+    page.get("/exports/")
+    started = time.perf_counter()
+    page.post("/exports/", {"format": "csv"})
+    assert time.perf_counter() - started < 0.2 * 5  # 200 ms on a machine of one's own; here five suites may run
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"format": "pdf"},
+        {"format": "csv", "from_day": "soon"},
+        {"format": "csv", "from_day": "2026-02-01", "to_day": "2026-01-01"},
+        {"format": "csv", "from_day": "0001-01-01"},
+        {"format": "csv", "status": "lost"},
+    ],
+)
+def test_a_form_that_makes_no_sense_is_shown_again(page: Client, form: dict[str, str]) -> None:
+    answer = page.post("/exports/", form)
+    assert answer.status_code == 422
+    assert "has-error" in answer.content.decode()
+    assert not Export.objects.exists()
+
+
+def test_the_third_at_a_time_is_refused_with_a_sentence(page: Client, person: User) -> None:
+    an_export(person)
+    an_export(person)
+    answer = page.post("/exports/", {"format": "csv"})
+    assert answer.status_code == 429
+    assert "You have 2 exports waiting or running already" in answer.content.decode()
+
+
+def test_the_list_shows_ones_own_and_stops_polling_when_nothing_moves(page: Client, person: User) -> None:
+    own, other = an_export(person), an_export()
+    text = page.get("/exports/").content.decode()
+    assert own.reference in text
+    assert other.reference not in text
+    assert 'hx-get="/exports/list/"' in text
+    assert page.get("/exports/list/").status_code == 200
+    Export.objects.cancel(own.pk)
+    assert page.get("/exports/list/").status_code == 286
+
+
+def test_a_failed_export_says_why_and_can_be_tried_again(page: Client, person: User) -> None:
+    export = an_export(person)
+    hold = Export.objects.claim(export.pk, worker="w")
+    assert hold is not None
+    Export.objects.fail(hold, Failure.WORKER_LOST, limit=3)
+    text = page.get(f"/exports/{export.pk}/").content.decode()
+    assert "lost its worker 3 times" in text
+    assert "Try again" in text
+    answer = page.post(f"/exports/{export.pk}/repeat/")
+    again = Export.objects.exclude(pk=export.pk).get()
+    assert answer.headers["Location"] == f"/exports/{again.pk}/"
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("reason", list(Failure))
+def test_every_reason_has_its_sentence(page: Client, person: User, reason: Failure, language: str) -> None:
+    export = an_export(person)
+    hold = Export.objects.claim(export.pk, worker="w")
+    assert hold is not None
+    Export.objects.fail(hold, reason, limit=1_260)
+    text = page.get(f"/exports/{export.pk}/", headers={"Accept-Language": language}).content.decode()
+    assert {"en": "lease ", "ja": "21 分" if reason == Failure.TIME_LIMIT else "もう一度"}[language] in text
+
+
+def test_cancelling_a_finished_export_is_told(page: Client, person: User) -> None:
+    export = an_export(person)
+    Export.objects.fail_waiting(export.pk, Failure.UNDELIVERED)
+    answer: Answer = page.post(f"/exports/{export.pk}/cancel/", follow=True)
+    assert "finished already" in answer.content.decode()
+
+
+class TestTheActionInTheAdmin:
+    @pytest.fixture
+    def admin_page(self, client: Client, person: User) -> Client:
+        products()
+        many_orders(150)
+        person.is_staff = True
+        person.save()
+        person.user_permissions.add(Permission.objects.get(codename="view_order"))
+        client.force_login(person)
+        return client
+
+    def act(self, page: Client, query: str = "", **form: Any) -> Answer:
+        address = reverse("admin:orders_order_changelist") + query
+        first = str(Order.objects.order_by("pk")[0].pk)
+        return page.post(address, {"action": "export_as_csv", "_selected_action": [first], **form})
+
+    def test_exports_what_was_picked(self, admin_page: Client) -> None:
+        answer = self.act(admin_page)
+        export = Export.objects.get()
+        assert answer.headers["Location"] == f"/exports/{export.pk}/"
+        assert [order.pk for order in Selection.model_validate(export.selection).orders()] == [
+            Order.objects.order_by("pk")[0].pk
+        ]
+
+    def test_keeps_the_filters_when_all_are_chosen(self, admin_page: Client) -> None:
+        query = "?status__exact=confirmed&language__exact=en&placed_at__gte=2026-01-01+00%3A00%3A00%2B00%3A00"
+        self.act(admin_page, query, select_across="1")
+        selection = Selection.model_validate(Export.objects.get().selection)
+        assert set(selection.orders()) == set(Order.objects.filter(status="confirmed", language="en"))
+
+    def test_keeps_the_search(self, admin_page: Client) -> None:
+        order = Order.objects.order_by("pk")[7]
+        self.act(admin_page, f"?q={order.reference}", select_across="1")
+        assert list(Selection.model_validate(Export.objects.get().selection).orders()) == [order]
+
+    def test_refuses_a_filter_that_it_cannot_repeat(self, admin_page: Client) -> None:
+        with pytest.raises(UnsupportedFilter, match="total__gt"):
+            Selection.of_list({"total__gt": "5"})
+        answer = self.act(admin_page, "?placed_at__gte=nonsense", select_across="1")
+        assert answer.status_code == 302
+        assert not Export.objects.exists()
+
+
+class TestChecks:
+    def test_the_time_limit_must_stay_under_rabbitmqs_consumer_timeout(self, settings: Any) -> None:
+        assert check_time_limit() == []
+        settings.EXPORTS = {**settings.EXPORTS, "BROKER_CONSUMER_TIMEOUT_SECONDS": 1_260}
+        assert [error.id for error in check_time_limit()] == ["orders.E001"]
+
+    def test_there_must_be_a_storage_that_is_not_served_to_anybody(self, settings: Any) -> None:
+        assert check_storage() == []
+        settings.MEDIA_ROOT = settings.STORAGES["exports"]["OPTIONS"]["location"]
+        assert [error.id for error in check_storage()] == ["orders.E003"]
+        settings.STORAGES = {name: value for name, value in settings.STORAGES.items() if name != "exports"}
+        assert [error.id for error in check_storage()] == ["orders.E002"]
