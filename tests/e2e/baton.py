@@ -13,6 +13,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from config.embedded import Postgres
 from config.ports import free_port
 from tests.processes import Process, wait_until
 
@@ -60,7 +61,9 @@ class Baton:
         return self._process.exit_code or 0
 
     def stop(self) -> None:
+        """Stop, and delete the data that root keeps elsewhere."""
         self._process.stop(seconds=90)
+        Postgres(self.state_dir).destroy()
 
     # --- as a customer -------------------------------------------------------------------------------------------
 

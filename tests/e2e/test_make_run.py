@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from config.embedded import Postgres
 from config.ports import free_port
 from tests.e2e.baton import Baton
 from tests.processes import ROOT, Process, wait_until
@@ -41,6 +42,7 @@ def test_make_run_works_in_a_fresh_clone_with_an_empty_environment(tmp_path: Pat
         wait_until(lambda: process.exit_code is not None, seconds=90, what="an end after Ctrl-C")
     finally:
         process.stop()
+        Postgres(clone / "var").destroy()  # root keeps the data elsewhere
     assert processes_with(f"PWD={clone}") == []
 
 
