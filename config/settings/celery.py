@@ -58,7 +58,9 @@ CELERY_RESULT_EXTENDED = True  # the admin shows a result's task name and worker
 CELERY_RESULT_EXPIRES = None  # messaging.prune deletes them in small batches; Celery's own cleanup takes one big one
 
 # --- Flower --------------------------------------------------------------------------------------------------------
-CELERY_WORKER_SEND_TASK_EVENTS = True
+# Off until somebody listens: Flower asks for events at its start and every 5 seconds (`enable_events`). Unheard, they
+# cost a worker's main process a third of its time.
+CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_SEND_SENT_EVENT = False  # the relay sends; the outbox is its record
 CELERY_EVENT_QUEUE_TTL = 5  # seconds an event waits for a Flower that is away (F82)
 CELERY_EVENT_QUEUE_EXPIRES = 60  # seconds until the queue of a Flower that is gone is deleted
