@@ -1,7 +1,6 @@
 """What the measured work touches. Created by `migrate --run-syncdb`: there are no migrations to keep."""
 
 from django.db import connection, models
-from django.db.models.functions import Now
 
 
 class Stock(models.Model):
@@ -17,15 +16,28 @@ class Stock(models.Model):
 
 
 class Effect(models.Model):
-    """The row that a message inserts. ``order_id`` is not unique on purpose: a doubled effect must be seen."""
+    """The row that a message inserts. ``order_id`` is not unique on purpose: a doubled effect must be seen.
+
+    The table has one column more, of which the work knows nothing: see `let_effects_be_timed`.
+    """
 
     order_id = models.UUIDField()
     sku = models.CharField(max_length=64)
     quantity = models.IntegerField()
-    handled_at = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(db_default=Now())
 
     objects: models.Manager["Effect"] = models.Manager()
+
+    def __str__(self) -> str:
+        return str(self.order_id)
+
+
+class Timing(models.Model):
+    """When a handler began with a message."""
+
+    order_id = models.UUIDField(unique=True)
+    handled_at = models.DateTimeField()
+
+    objects: models.Manager["Timing"] = models.Manager()
 
     def __str__(self) -> str:
         return str(self.order_id)
@@ -43,7 +55,7 @@ class SeenMessage(models.Model):
         return str(self.message_id)
 
 
-def create_clock_defaults() -> None:
-    """Let rows carry the moment of their insert, not of their transaction's start: it is what the bench measures by."""
+def let_effects_be_timed() -> None:
+    """Add the moment of the insert to each effect: the bench reads from them how long it took."""
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE benchmarks_effect ALTER COLUMN created_at SET DEFAULT clock_timestamp()")
+        cursor.execute("ALTER TABLE benchmarks_effect ADD created_at timestamptz DEFAULT clock_timestamp()")

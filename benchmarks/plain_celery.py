@@ -10,11 +10,10 @@ from celery import Celery
 from django.db import transaction
 
 REUSED = "plain_reuse"
-
 BROKER_URL = os.environ["CELERY_BROKER_URL"].removesuffix("/0") + "/1"  # a database of its own
 
-app = Celery("plain")
-app.conf.broker_read_url = app.conf.broker_write_url = BROKER_URL  # broker_url would lose to the environment's
+app = Celery("plain", set_as_current=False)
+app.conf.update(broker_read_url=BROKER_URL, broker_write_url=BROKER_URL)  # broker_url would lose to the environment
 if os.environ.get("PLAIN_DB_REUSE"):
     app.conf["CELERY_DB_REUSE_MAX"] = 10_000
 

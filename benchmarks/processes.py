@@ -30,6 +30,11 @@ class Child:
                 tethered, cwd=ROOT, env=os.environ | (env or {}), stdout=out, stderr=out, start_new_session=True
             )
 
+    @property
+    def session(self) -> int:
+        """Return what the process and all its children have in common."""
+        return self._process.pid
+
     def says(self, text: str) -> bool:
         """Tell whether the text stands in the output. Raises RuntimeError when the process has ended."""
         if self._process.poll() is not None:

@@ -5,7 +5,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from benchmarks.events import Bundled, Listed, Single, Timed
-from benchmarks.models import Effect, Stock
+from benchmarks.models import Effect, Stock, Timing
 from messaging.consumer import consumer
 
 
@@ -32,7 +32,7 @@ def take_listed(events: list[Listed]) -> None:
 @consumer(Timed)
 def take_timed(event: Timed) -> None:
     handled_at = timezone.now()
-    Effect.objects.create(order_id=event.order_id, sku="", quantity=0, handled_at=handled_at)
+    Timing.objects.create(order_id=event.order_id, handled_at=handled_at)
 
 
 def _take(event: Single | Bundled) -> None:
