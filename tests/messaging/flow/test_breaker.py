@@ -10,6 +10,7 @@ from celery import current_app
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from messaging.delivery import deliver
 from messaging.envelope import Envelope, seal, unseal
@@ -66,7 +67,8 @@ def test_three_messages_in_a_row_that_fail_on_transient_errors_open_the_circuit(
     assert (circuit.consumer, circuit.error_class) == ("sample.take_one", "messaging.errors.TransientError")
 
 
-def test_one_message_that_fails_again_and_again_opens_nothing() -> None:
+def test_one_message_that_fails_again_and_again_opens_nothing(settings: Settings) -> None:
+    settings.MESSAGING = {**settings.MESSAGING, "BREAKER_MESSAGE_COUNT": 2}
     (envelope,) = published("transient")
     run(envelope, envelope)
     assert Attempt.objects.count() == 2

@@ -6,7 +6,7 @@ import kombu
 import pytest
 from celery import current_app
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -15,8 +15,9 @@ from messaging.dead_letters.errors import NotPermitted, WhyMissing
 from messaging.delivery import deliver
 from messaging.envelope import seal
 from messaging.flow.pauses import AlreadyPaused, NotPaused, Target, UnknownTarget, pause, resume
-from messaging.models import Attempt, AuditEntry, OutboxMessage, Pause
+from messaging.models import Attempt, AuditEntry, OutboxMessage, Pause, ProcessedMessage
 from messaging.models.audit import Action, Outcome
+from messaging.processing import _process_long
 from messaging.progress import progress_of
 from messaging.relay.outbox import send_outbox
 from messaging.relay.retries import send_retries
@@ -155,6 +156,25 @@ def test_the_database_allows_one_pause_per_target_in_force() -> None:
     resume(CONSUMER, actor=ANN)
     pause(CONSUMER, actor=ANN, why="z")
     assert Pause.objects.count() == 2
+
+
+def test_a_handler_outside_a_transaction_is_not_begun_while_it_is_paused() -> None:
+    (envelope,) = published("ok")
+
+    def standing() -> str:
+        return ProcessedMessage.objects.standing(
+            consumer="sample.take_one", event="sample.sampled", message_id=envelope.message_id
+        )
+
+    assert standing() == "new"
+    pause(CONSUMER, actor=ANN, why="x")
+    assert standing() == "maybe held"
+    with transaction.atomic():
+        _process_long(take_one, envelope)
+    assert not Effect.objects.exists()
+    assert Attempt.objects.get().sent_at is None
+    ProcessedMessage.objects.claim(consumer="sample.take_one", message_ids=[envelope.message_id], worker="")
+    assert standing() == "processed"
 
 
 def test_a_bundle_of_another_consumer_pays_nothing_for_a_pause() -> None:
