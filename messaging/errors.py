@@ -60,4 +60,3 @@ class InvalidPayload(PermanentError):
 
     def __init__(self, message_id: UUID, event_name: str, fields: str) -> None:
         super().__init__(f"Expected a payload that fits {event_name}, got a misfit in {fields} (message {message_id}).")
-
