@@ -186,7 +186,7 @@ def test_priorities_are_served_in_their_order(peer: Peer) -> None:
     assert served == [0, 5, 9]
 
 
-def test_server_that_is_no_longer_the_master_is_a_lost_connection(peer: Peer, server: redis.Redis) -> None:
+def test_server_that_is_no_longer_the_master_is_a_lost_connection(peer: Peer, server: Any) -> None:
     """Celery then looks for the master; any other error would end the worker."""
     peer.consume()
     peer.wait(0.2)
@@ -198,7 +198,7 @@ def test_server_that_is_no_longer_the_master_is_a_lost_connection(peer: Peer, se
         server.execute_command("REPLICAOF", "NO", "ONE")
 
 
-def test_server_that_refuses_for_a_while_does_not_end_the_consumer(peer: Peer, server: redis.Redis) -> None:
+def test_server_that_refuses_for_a_while_does_not_end_the_consumer(peer: Peer, server: Any) -> None:
     """Scripts not allowed, disk full: it waits, and says so."""
     peer.consume()
     peer.wait(0.2)
