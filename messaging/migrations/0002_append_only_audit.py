@@ -25,5 +25,5 @@ DROP FUNCTION messaging_refuse_rewriting();
 
 
 class Migration(migrations.Migration):
-    dependencies = [("messaging", "0003_dead_letter_desk")]
+    dependencies = [("messaging", "0001_initial")]
     operations = [migrations.RunSQL(CREATE, DROP)]
