@@ -98,7 +98,7 @@ class RabbitMQ(Service):
             "PATH": os.environ.get("PATH", os.defpath),
             "LANG": "C.UTF-8",
             "HOME": str(data),  # where Erlang keeps the cookie
-            "RABBITMQ_NODENAME": f"baton-{self.port}@localhost",
+            "RABBITMQ_NODENAME": "baton@localhost",
             "RABBITMQ_DIST_PORT": str(free_port(seed=f"{data}/distribution")),
             "ERL_EPMD_PORT": str(free_port(seed=f"{data}/epmd")),
             "ERL_EPMD_ADDRESS": LOOPBACK,

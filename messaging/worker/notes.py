@@ -20,20 +20,26 @@ _INSERT: Final = """
     INSERT INTO messaging_interruption (task_id, consumer, kind, detail, traceback, worker, seen_at)
     VALUES (%s, %s, %s, %s, %s, %s, clock_timestamp())
 """
+_LENGTHS: Final = (200, 200, 20, 500, 20_000, 200)  # characters, in the order of the columns
 
 
 def note(kind: Kind, *, task_id: str, consumer: str, worker: str, detail: str = "", traceback: str = "") -> None:
     """Write the note, or log that it could not be written."""
     own = connection.copy()
     own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "connect_timeout": CONNECT_TIMEOUT_SECONDS}
-    texts = (text.replace("\x00", "\\x00") for text in (task_id[:200], consumer[:200], kind, detail[:500], traceback))
+    values = [*map(_storable, (task_id, consumer, kind, detail, traceback, worker), _LENGTHS)]
     try:
         with own.cursor() as cursor:
-            cursor.execute(_INSERT, [*texts, worker[:200]])
+            cursor.execute(_INSERT, values)
     except Exception as error:  # whatever it is: the message itself is safe in the broker
         log.warning("interruption_not_noted", consumer=consumer, kind=str(kind), error_class=type(error).__name__)
     finally:
         own.close()
+
+
+def _storable(text: str, length: int) -> str:
+    """Return what the column takes: PostgreSQL knows no NUL and no lone surrogate."""
+    return text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")[:length]
 
 
 @task_unknown.connect(dispatch_uid="messaging.note_unknown_task")

@@ -24,6 +24,9 @@ def rabbitmq(state_dir: Path) -> Iterator[RabbitMQ]:
     """Start RabbitMQ on the side: it takes ten seconds, in which the tests of Valkey can run."""
     service = RabbitMQ(state_dir)
     if is_installed():
+        # Anew each time: queues may be declared otherwise by now, and a node that was stopped in its very first start
+        # comes back without quorum queues.
+        service.destroy()
         service.launch()
     yield service
     service.stop()

@@ -1,0 +1,51 @@
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from messaging.dead_letters.planning import Fate, dry_run
+from messaging.dead_letters.replaying import replay
+from messaging.dead_letters.selection import Selection
+from messaging.envelope import seal
+from messaging.models import Attempt, DeadLetter
+from messaging.models.dead_letter import Reason, State
+from tests.messaging.dead_letters.factories import SHELL, a_letter, an_envelope
+
+pytestmark = pytest.mark.django_db
+
+OLD_KEY = "a key that is in use no longer, and was long enough in its day"
+
+
+def signed_with_an_old_key(settings: Any) -> DeadLetter:
+    current, settings.SECRET_KEY = settings.SECRET_KEY, OLD_KEY
+    sealed = seal(an_envelope(uuid4()))
+    settings.SECRET_KEY = current
+    return a_letter(envelope=None, message_id=None, key="", raw=sealed, reason=Reason.BAD_SIGNATURE)
+
+
+def test_what_was_signed_with_an_old_key_can_be_replayed_once_the_key_is_back(settings: Any) -> None:
+    letter = signed_with_an_old_key(settings)
+    selection = Selection(ids=(letter.pk,))
+    assert dry_run(selection).count(Fate.UNREADABLE) == 1
+    settings.SECRET_KEY_FALLBACKS = [OLD_KEY]
+    assert dry_run(selection).count(Fate.APPLIES) == 1
+    replay(selection, actor=SHELL)
+    letter.refresh_from_db()
+    assert letter.state == State.REQUESTED
+    assert Attempt.objects.get().message_id == letter.message_id
+
+
+def test_what_was_forged_stays_unreadable(settings: Any) -> None:
+    settings.SECRET_KEY_FALLBACKS = [OLD_KEY]
+    letter = a_letter(envelope=None, message_id=None, raw="forged:nonsense", reason=Reason.BAD_SIGNATURE)
+    assert dry_run(Selection(ids=(letter.pk,))).count(Fate.UNREADABLE) == 1
+    assert DeadLetter.objects.get().raw == "forged:nonsense"
+
+
+def test_a_message_that_is_on_the_list_by_another_way_is_not_doubled(settings: Any) -> None:
+    letter = signed_with_an_old_key(settings)
+    settings.SECRET_KEY_FALLBACKS = [OLD_KEY]
+    from messaging.envelope import unseal
+
+    a_letter(message_id=unseal(letter.raw).message_id)
+    assert dry_run(Selection(ids=(letter.pk,))).count(Fate.UNREADABLE) == 1
