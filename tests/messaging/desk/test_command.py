@@ -13,6 +13,11 @@ from tests.messaging.dead_letters.factories import a_letter, apply, letters
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # a narrow one cuts the texts that are looked for here
+
+
 def run(*words: object) -> str:
     out = io.StringIO()
     call_command("dead_letters", *[str(word) for word in words], stdout=out)

@@ -21,6 +21,7 @@ Run = Callable[..., Process]
 def rabbitmq() -> Iterator[RabbitMQ]:
     skip_without_rabbitmq()
     service = RabbitMQ(Path(os.environ["BATON_STATE_DIR"]) / "flow")
+    service.destroy()  # a node that was stopped in its very first start comes back without quorum queues
     service.start()
     yield service
     service.stop()
