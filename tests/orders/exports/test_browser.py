@@ -14,7 +14,7 @@ from orders.models import Order
 from tests.browser import OpenPage
 from tests.orders.exports.factories import a_person, many_orders, slow_lines
 from tests.orders.exports.readers import read_csv
-from tests.processes import Process
+from tests.processes import Process, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue")]
 
@@ -54,6 +54,10 @@ def test_the_button_the_bar_and_the_file(
     assert [row[0] for row in rows] == [str(pk) for pk in Order.objects.order_by("pk").values_list("pk", flat=True)]
 
 
+def states() -> list[str]:
+    return sorted(Export.objects.values_list("state", flat=True))
+
+
 def test_it_can_be_cancelled_and_asked_for_again_without_javascript(live_server: Any, open_page: OpenPage) -> None:
     client = Client()
     client.force_login(a_person())
@@ -65,4 +69,4 @@ def test_it_can_be_cancelled_and_asked_for_again_without_javascript(live_server:
     page.get_by_role("button", name="Cancel the export").click()
     expect(page.locator("#progress")).to_contain_text("There is no file")
     page.get_by_role("button", name="Make it again").click()
-    assert sorted(Export.objects.values_list("state", flat=True)) == ["cancelled", "queued"]
+    wait_until(lambda: states() == ["cancelled", "queued"], what="a second export")
