@@ -1,6 +1,7 @@
 """A real browser for tests: Debian's Chromium, headless, driven by Playwright.
 
-A conftest.py imports the two fixtures for the tests beside it.
+tests/conftest.py imports the two fixtures. Nobody else does: a second definition would start a second Playwright, which
+one process cannot have.
 """
 
 import os

@@ -7,6 +7,7 @@ import pytest
 from celery import current_app
 from xdist.scheduler import LoadFileScheduling
 
+from tests.browser import browser, open_page  # noqa: F401 - fixtures; here only, because one process can have one browser
 from tests.processes import Process, manage_command, running, wait_until_database_is_idle, worker_command
 
 

@@ -2,10 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser import browser, open_page
 from tests.e2e.baton import Baton
-
-__all__ = ["browser", "open_page"]
 
 
 @pytest.fixture(scope="package")

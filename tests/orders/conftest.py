@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.browser import browser, open_page  # noqa: F401 - fixtures
 from tests.orders import factories
 
 

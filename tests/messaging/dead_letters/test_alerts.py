@@ -1,6 +1,7 @@
 from datetime import timedelta
 from typing import Any
 
+import django
 import pytest
 from django.core import mail
 from django.utils import timezone
@@ -67,13 +68,20 @@ def test_two_groups_are_two_mails() -> None:
     assert send_alerts() == 2
 
 
+def send_mail_with(settings: Any, backend: str) -> None:
+    if django.VERSION >= (6, 1):
+        settings.MAILERS = {"default": {"BACKEND": backend}}
+    else:
+        settings.EMAIL_BACKEND = backend
+
+
 def test_a_mail_server_that_is_away_costs_nothing_but_time(settings: Any) -> None:
     a_letter(error_class="KeyError")
     a_letter(error_class="OSError")
-    settings.EMAIL_BACKEND = "tests.messaging.dead_letters.no_mail.EmailBackend"
+    send_mail_with(settings, "tests.messaging.dead_letters.no_mail.EmailBackend")
     assert send_alerts() == 0
     assert not GroupAlert.objects.exists()
-    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    send_mail_with(settings, "django.core.mail.backends.locmem.EmailBackend")
     assert send_alerts() == 2
 
 

@@ -3,10 +3,7 @@
 import pytest
 from django.test import Client
 
-from tests.browser import browser, open_page
 from tests.messaging.dead_letters.factories import an_operator
-
-__all__ = ["browser", "open_page"]
 
 
 @pytest.fixture

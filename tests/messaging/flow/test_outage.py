@@ -16,7 +16,11 @@ from tests.sample.events import Doomed
 from tests.sample.models import Effect
 from tests.sample.tasks import REPAIRED
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "worker")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("relay", "worker"),
+    pytest.mark.timeout(240),
+]
 ANN = Actor(name="ann", via="command")
 
 
@@ -47,7 +51,7 @@ def test_an_outage_longer_than_all_retries_ends_with_every_effect_once() -> None
     assert states <= {"waiting", "queued", "retrying"}
     assert not DeadLetter.objects.exists()
     REPAIRED.touch()
-    wait_until(lambda: are_done(ids), seconds=60, what="every effect, once")
+    wait_until(lambda: are_done(ids), seconds=120, what="every effect, once")
     assert not Circuit.objects.open().exists()
     assert not DeadLetter.objects.exists()
 

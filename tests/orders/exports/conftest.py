@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser import browser, open_page  # noqa: F401 - fixtures
 from tests.orders import factories
 
 
