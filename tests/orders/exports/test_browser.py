@@ -5,16 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from playwright.sync_api import expect
 
-from orders.exports.models import Export
 from orders.models import Order
 from tests.browser import OpenPage
 from tests.orders.exports.factories import a_person, many_orders, slow_lines
 from tests.orders.exports.readers import read_csv
-from tests.processes import Process, wait_until
+from tests.processes import Process
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue")]
 
@@ -52,21 +49,3 @@ def test_the_button_the_bar_and_the_file(
     assert download.value.suggested_filename.startswith("orders_")
     rows = read_csv(tmp_path / "download.csv")[1:]
     assert [row[0] for row in rows] == [str(pk) for pk in Order.objects.order_by("pk").values_list("pk", flat=True)]
-
-
-def states() -> list[str]:
-    return sorted(Export.objects.values_list("state", flat=True))
-
-
-def test_it_can_be_cancelled_and_asked_for_again_without_javascript(live_server: Any, open_page: OpenPage) -> None:
-    client = Client()
-    client.force_login(a_person())
-    session = client.cookies[settings.SESSION_COOKIE_NAME].value
-    page = open_page(f"{live_server.url}/exports/", java_script_enabled=False)
-    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-    page.goto(f"{live_server.url}/exports/")
-    page.get_by_role("button", name="Export", exact=True).click()
-    page.get_by_role("button", name="Cancel the export").click()
-    expect(page.locator("#progress")).to_contain_text("There is no file")
-    page.get_by_role("button", name="Make it again").click()
-    wait_until(lambda: states() == ["cancelled", "queued"], what="a second export")
