@@ -1,4 +1,4 @@
-"""The pages of exports without JavaScript, and with nobody who builds them: the module beside this one runs a worker."""
+"""The pages of exports without JavaScript, while nobody builds: the module beside this one runs a worker."""
 
 from typing import Any
 
