@@ -62,7 +62,9 @@ def _on_stage(options: argparse.Namespace) -> Iterator[Section]:
     rounds, scale = Rounds(options.rounds, options.seconds), options.scale
     with stage(options.state_dir / "log") as everybody:
         if "accept" in options.only:
-            yield accept.measure(rounds=rounds, request_count=max(6, round(200 * scale)))
+            # Short and many: what disturbs the machine for a second then hits both sides.
+            many = Rounds(3 * options.rounds, options.seconds)
+            yield accept.measure(rounds=many, request_count=max(6, round(100 * scale)))
         if "consume" in options.only:
             yield from consume.measure(everybody, rounds=rounds, scale=scale)
         if "latency" in options.only:

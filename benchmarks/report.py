@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-NAME_WIDTH = 46
+NAME_WIDTH = 50
+MAX_SAMPLES_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,9 @@ class Figure:
 
     def __str__(self) -> str:
         shown = f"{_number(self.value):>8} {self.unit}"
-        if len(self.samples) > 1:
+        if len(self.samples) > MAX_SAMPLES_SHOWN:
+            shown += f"   ({len(self.samples)} rounds: {_number(min(self.samples))} to {_number(max(self.samples))})"
+        elif len(self.samples) > 1:
             shown += f"   (rounds: {', '.join(_number(sample) for sample in self.samples)})"
         return f"  {self.name:{NAME_WIDTH}}{shown}"
 
