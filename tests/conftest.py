@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from celery import current_app
+from django.utils import translation
 from xdist.scheduler import LoadFileScheduling
 
+from messaging.transport.redis import Channel as RedisChannel
 from tests.browser import browser, open_page  # noqa: F401 - fixtures; here only, because one process can have one browser
 from tests.processes import Process, manage_command, running, wait_until_database_is_idle, worker_command
 
@@ -25,6 +27,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
     return FileByFile(config, log)
 
 
+@pytest.fixture(autouse=True)
+def _speak_english() -> None:
+    """Start in the default language: a request of an earlier test may have left another one active."""
+    translation.deactivate()
+
+
 @pytest.fixture(scope="module")
 def _worker(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     queues = [name for name in current_app.amqp.queues if name != "dead_letters"]
@@ -41,10 +49,14 @@ def _relay(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def empty_queues() -> None:
+    """Drop what waits, and what a killed worker of an earlier test had taken: its lease would bring it back later."""
     with current_app.connection_for_write() as broker:
+        channel = broker.default_channel
         for queue in current_app.amqp.queues.values():
-            queue.bind(broker.default_channel).declare()
-            queue.bind(broker.default_channel).purge()
+            queue.bind(channel).declare()
+            queue.bind(channel).purge()
+        if isinstance(channel, RedisChannel):
+            channel.client.delete(channel.unacked_key, channel.unacked_index_key)
 
 
 @pytest.fixture
