@@ -24,7 +24,7 @@ class Child:
 
     def __init__(self, command: Sequence[str], *, log: Path, env: dict[str, str] | None = None) -> None:
         self.log = log
-        tethered = [sys.executable, "-m", "config.tether", "KILL", *command]  # held still, it would heed no other
+        tethered = [sys.executable, "-m", "config.local.tether", "KILL", *command]  # held still, it would heed no other
         with log.open("wb") as out:
             self._process = subprocess.Popen(  # our own command
                 tethered, cwd=ROOT, env=os.environ | (env or {}), stdout=out, stderr=out, start_new_session=True

@@ -10,7 +10,7 @@ import psycopg
 import redis
 
 from config.embedded import Postgres, Valkey
-from config.ports import LOOPBACK, free_port
+from config.local.ports import LOOPBACK, free_port
 
 
 @contextmanager

@@ -10,10 +10,10 @@ They are meant for development and tests; a deployment names its own servers in 
 import sys
 from pathlib import Path
 
-from config.ports import PortTakenError
-from config.postgres import NOT_DURABLE, Postgres
-from config.service import ServiceError
-from config.valkey import Valkey
+from config.local.ports import PortTakenError
+from config.local.postgres import NOT_DURABLE, Postgres
+from config.local.service import ServiceError
+from config.local.valkey import Valkey
 
 __all__ = ["Postgres", "Valkey"]
 

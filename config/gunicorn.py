@@ -3,7 +3,7 @@
 import os
 
 from config.env import end, env
-from config.ports import PortTakenError, is_taken
+from config.local.ports import PortTakenError, is_taken
 
 bind = f"{env.WEB_HOST}:{env.WEB_PORT}"
 worker_class = "gthread"

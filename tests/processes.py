@@ -46,7 +46,7 @@ class Process:
         with log.open("ab") as out:
             self._process = subprocess.Popen(
                 # Tied to us: a test run that is killed must leave no worker behind that takes the next run's messages.
-                [sys.executable, "-m", "config.tether", "KILL", *command],
+                [sys.executable, "-m", "config.local.tether", "KILL", *command],
                 cwd=ROOT,
                 env={**_environment(), **(env or {})},
                 stdout=out,

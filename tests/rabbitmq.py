@@ -15,8 +15,8 @@ from typing import NoReturn
 import amqp
 import pytest
 
-from config.ports import LOOPBACK, free_port
-from config.service import PROJECT_DIR, Service, ServiceError
+from config.local.ports import LOOPBACK, free_port
+from config.local.service import PROJECT_DIR, Service, ServiceError
 
 SCRIPTS = (
     "/usr/lib/rabbitmq/bin/rabbitmq-server",
@@ -69,7 +69,7 @@ class RabbitMQ(Service):
         """Execute the node. Its port mapper is a child that dies with it; a shared one would stay behind."""
         environment = self._environment()
         epmd = shutil.which("epmd") or "epmd"
-        mapper = [sys.executable, "-m", "config.tether", "SIGKILL", epmd, "-port", environment["ERL_EPMD_PORT"]]
+        mapper = [sys.executable, "-m", "config.local.tether", "SIGKILL", epmd, "-port", environment["ERL_EPMD_PORT"]]
         subprocess.Popen([*mapper, "-address", LOOPBACK], cwd=PROJECT_DIR)
         self.tie_to_parent()
         os.chdir(self._data)

@@ -8,9 +8,9 @@ import os
 import subprocess
 import sys
 
-from config.local_environment import complete_environment
-from config.ports import free_port
-from config.service import PROJECT_DIR
+from config.local.environment import complete_environment
+from config.local.ports import free_port
+from config.local.service import PROJECT_DIR
 
 
 def main() -> int:
@@ -30,7 +30,7 @@ def _prepare_environment() -> None:
     for name in ("WEB_PORT", "FLOWER_PORT"):
         os.environ.setdefault(name, str(free_port(seed=f"{PROJECT_DIR / state_dir}:{name}")))
     complete_environment()
-    subprocess.run([sys.executable, "-m", "config.run", "reset"], cwd=PROJECT_DIR, check=True)
+    subprocess.run([sys.executable, "-m", "config.local.run", "reset"], cwd=PROJECT_DIR, check=True)
 
 
 if __name__ == "__main__":

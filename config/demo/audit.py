@@ -11,7 +11,7 @@ import psycopg
 
 from config.demo.shop import SKUS, Order, is_settled
 from config.env import Environment
-from config.servers import embedded_services, service_urls
+from config.local.servers import embedded_services, service_urls
 
 MAILS_PER_ORDER = 2  # received, confirmed
 

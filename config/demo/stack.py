@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Self
 
-from config.service import PROJECT_DIR
-from config.tether import tethered
+from config.local.service import PROJECT_DIR
+from config.local.tether import tethered
 
 START_SECONDS = 120
 STOP_SECONDS = 90
@@ -30,7 +30,7 @@ class DemoStack:
 
     def __enter__(self) -> Self:
         with self._log.open("wb") as out:
-            command = tethered([sys.executable, "-m", "config.run"])
+            command = tethered([sys.executable, "-m", "config.local.run"])
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 command, cwd=PROJECT_DIR, stdout=out, stderr=out, start_new_session=True
             )

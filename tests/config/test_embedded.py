@@ -14,11 +14,11 @@ import psycopg
 import pytest
 import redis
 
-from config import server_user, service
 from config.embedded import Postgres, Valkey
-from config.ports import PortTakenError
-from config.server_user import ServerUser
-from config.service import PROJECT_DIR, ServiceError
+from config.local import server_user, service
+from config.local.ports import PortTakenError
+from config.local.server_user import ServerUser
+from config.local.service import PROJECT_DIR, ServiceError
 from tests.processes import wait_until
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL runs as a user of its own only for root")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.ports import free_port
+from config.local.ports import free_port
 from tests.processes import Process, wait_until
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--access-logfile", "-")

@@ -14,7 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from config.embedded import Postgres
-from config.ports import free_port
+from config.local.ports import free_port
 from tests.processes import Process, wait_until
 
 START_SECONDS = 120
@@ -28,7 +28,9 @@ class Baton:
         self.state_dir = state_dir
         self.web_port, self.flower_port = (free_port(seed=f"{state_dir}:{name}") for name in ("web", "flower"))
         self.address = f"http://127.0.0.1:{self.web_port}"
-        self._process = Process([sys.executable, "-m", "config.run"], log=state_dir / "run.log", env=self.environment())
+        self._process = Process(
+            [sys.executable, "-m", "config.local.run"], log=state_dir / "run.log", env=self.environment()
+        )
 
     def environment(self) -> dict[str, str]:
         """Return the variables of a person who has set none, but for the places."""

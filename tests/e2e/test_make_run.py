@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import Postgres
-from config.ports import free_port
+from config.local.ports import free_port
 from tests.e2e.baton import Baton
 from tests.processes import ROOT, Process, wait_until
 

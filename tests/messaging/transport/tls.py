@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from config.ports import LOOPBACK
+from config.local.ports import LOOPBACK
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from config.ports import LOOPBACK, free_port
+from config.local.ports import LOOPBACK, free_port
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from tests.orders.exports.factories import an_export, many_orders

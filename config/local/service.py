@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, ClassVar, Self
 
-from config.ports import PortTakenError, free_port, is_taken
-from config.server_user import open_directory
-from config.tether import signal_on_parent_death
+from config.local.ports import PortTakenError, free_port, is_taken
+from config.local.server_user import open_directory
+from config.local.tether import signal_on_parent_death
 
-PROJECT_DIR = Path(__file__).resolve().parent.parent
+PROJECT_DIR = Path(__file__).resolve().parents[2]
 START_TIMEOUT_SECONDS = 60  # PostgreSQL may have to replay its log after a crash
 STOP_TIMEOUT_SECONDS = 15
 PREDECESSOR_TIMEOUT_SECONDS = 15  # what is left of a killed run needs a moment to end

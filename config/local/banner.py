@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from config.env import Environment
-from config.supervise import Running
+from config.local.supervise import Running
 
 EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not listened on
 KILL_ME = "worker-inventory"  # the worker whose death is the most visible: no stock is reserved until it is back

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from config.embedded import Postgres, Valkey
 from config.env import Environment
+from config.local.service import Service
 from config.reachability import check_broker, check_database
-from config.service import Service
 
 VARIABLES = {Postgres.name: "DATABASE_URL", Valkey.name: "CELERY_BROKER_URL"}
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from config.procfile import Program, read_procfile
+from config.local.procfile import Program, read_procfile
+from config.local.service import PROJECT_DIR
 from config.queues import QUEUES
-from config.service import PROJECT_DIR
 
 PROGRAMS = read_procfile(PROJECT_DIR / "Procfile")
 

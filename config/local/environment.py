@@ -10,8 +10,8 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from config.server_user import open_directory
-from config.service import PROJECT_DIR
+from config.local.server_user import open_directory
+from config.local.service import PROJECT_DIR
 
 SECRET_BYTES = 50
 

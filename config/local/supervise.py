@@ -4,7 +4,7 @@ What dies is started again: at once when it had been up for a while, after 1, 2,
 every RETRY_SECONDS from then on; nothing is ever given up. On the way down the programs go first and together, each
 with time to finish what it holds; the services that they need go last.
 
-Programs are tied to supervisord and supervisord to us (config/tether.py), so kill -9 of either leaves nothing behind.
+Programs are tied to supervisord and supervisord to us (tether.py), so kill -9 of either leaves nothing behind.
 """
 
 import os
@@ -24,9 +24,9 @@ from xmlrpc.client import ServerProxy
 
 from supervisor.xmlrpc import SupervisorTransport
 
-from config.procfile import Program
-from config.supervisord_conf import PROGRAMS, SERVICES, configuration
-from config.tether import tethered
+from config.local.procfile import Program
+from config.local.supervisord_conf import PROGRAMS, SERVICES, configuration
+from config.local.tether import tethered
 
 RETRY_SECONDS = 15
 GRACE_SECONDS = 30  # from "give back what you hold" (SIGQUIT) to SIGKILL; above Celery's soft shutdown timeout

@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import IO
 
-from config.supervise import RETRY_SECONDS
+from config.local.supervise import RETRY_SECONDS
 
 READ_BYTES = 65_536  # per file and round, so that a chatty process cannot hide the others
 COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)  # of the terminal's palette, readable on dark and light

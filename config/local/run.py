@@ -1,8 +1,8 @@
 """`make run`: everything, in the foreground, from nothing, until Ctrl-C.
 
-python -m config.run                    what `make run` calls
-python -m config.run manage WORD …      manage.py with the environment of the run (`make manage ARGS="WORD …"`)
-python -m config.run reset              delete the data of the embedded servers (`make reset`)
+python -m config.local.run               what `make run` calls
+python -m config.local.run manage WORD … manage.py with the environment of the run (`make manage ARGS="WORD …"`)
+python -m config.local.run reset         delete the data of the embedded servers (`make reset`)
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from config.local_environment import complete_environment
-from config.service import PROJECT_DIR
-from config.tether import signal_on_parent_death
+from config.local.environment import complete_environment
+from config.local.service import PROJECT_DIR
+from config.local.tether import signal_on_parent_death
 
 if TYPE_CHECKING:
-    from config.stack import Stack
+    from config.local.stack import Stack
 
 PRIVATE = 0o077  # umask: mails, logs and secrets are for the user who runs this
 
@@ -38,7 +38,7 @@ def errors_in_one_line() -> Iterator[None]:
     """End the process with one line and exit code 2 when something of the surroundings is not as it must be."""
     # These read the environment, which must be complete by now.
     from config.env import end  # noqa: PLC0415
-    from config.stack import STACK_ERRORS  # noqa: PLC0415
+    from config.local.stack import STACK_ERRORS  # noqa: PLC0415
 
     try:
         yield
@@ -53,7 +53,7 @@ def errors_in_one_line() -> Iterator[None]:
 def run() -> int:
     """Run Baton until a signal comes."""
     from config.env import env  # noqa: PLC0415
-    from config.stack import Stack  # noqa: PLC0415
+    from config.local.stack import Stack  # noqa: PLC0415
 
     return attend(Stack(env))
 
@@ -77,7 +77,7 @@ def attend(stack: Stack) -> int:
 def manage(*arguments: str) -> int:
     """Become manage.py, with the servers of the run. It must be running."""
     from config.env import env  # noqa: PLC0415
-    from config.servers import embedded_services, service_urls  # noqa: PLC0415
+    from config.local.servers import embedded_services, service_urls  # noqa: PLC0415
 
     services = [service for service in embedded_services(env) if service.was_prepared]
     os.chdir(PROJECT_DIR)
@@ -87,7 +87,7 @@ def manage(*arguments: str) -> int:
 def reset() -> int:
     """Delete the data of the embedded servers. They must be stopped."""
     from config.env import env  # noqa: PLC0415
-    from config.servers import embedded_services  # noqa: PLC0415
+    from config.local.servers import embedded_services  # noqa: PLC0415
 
     for service in embedded_services(env):
         service.destroy()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.console import Console
+from config.local.console import Console
 
 
 class Screen:

@@ -16,18 +16,18 @@ from typing import Self
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
-from config.banner import banner, web_address
-from config.console import Console
-from config.drain import drain
 from config.env import Environment
-from config.ports import PortTakenError, is_taken
-from config.procfile import Program, read_procfile
+from config.local.banner import banner, web_address
+from config.local.console import Console
+from config.local.drain import drain
+from config.local.ports import PortTakenError, is_taken
+from config.local.procfile import Program, read_procfile
+from config.local.server_user import open_directory
+from config.local.servers import check_named_servers, embedded_services, service_urls
+from config.local.service import PROJECT_DIR, ServiceError, try_lock
+from config.local.supervise import Supervisor, SupervisorError
+from config.local.tether import tethered
 from config.reachability import UnreachableError
-from config.server_user import open_directory
-from config.servers import check_named_servers, embedded_services, service_urls
-from config.service import PROJECT_DIR, ServiceError, try_lock
-from config.supervise import Supervisor, SupervisorError
-from config.tether import tethered
 
 STACK_ERRORS = (PortTakenError, ServiceError, SupervisorError, UnreachableError)
 SET_UP = (("migrate", "--no-input", "--verbosity", "0"), ("seed",))

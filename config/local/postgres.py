@@ -1,4 +1,4 @@
-"""PostgreSQL from a wheel, run in the state directory; as root by a user of its own (config/server_user.py)."""
+"""PostgreSQL from a wheel, run in the state directory; as root by a user of its own (config/local/server_user.py)."""
 
 import os
 import secrets
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import psycopg
 
-from config.ports import LOOPBACK
-from config.server_user import data_home, open_directory, program_home, run_as, server_user
-from config.service import Service, ServiceError
+from config.local.ports import LOOPBACK
+from config.local.server_user import data_home, open_directory, program_home, run_as, server_user
+from config.local.service import Service, ServiceError
 
 CONNECT_TIMEOUT_SECONDS = 5
 DATABASE = "baton"

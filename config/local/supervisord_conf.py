@@ -1,7 +1,7 @@
 """Write supervisord's configuration: two groups, of which the programs stop first and together, the services last.
 
 Supervisord starts a program again at once when it had been up for SETTLED_SECONDS; when it dies younger, after 1, 2,
-3 … seconds, QUICK_RETRIES times. Then it gives up, and config/supervise.py takes over.
+3 … seconds, QUICK_RETRIES times. Then it gives up, and config/local/supervise.py takes over.
 """
 
 import os
@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from config.procfile import Program
-from config.tether import tethered
+from config.local.procfile import Program
+from config.local.tether import tethered
 
 PROGRAMS, SERVICES = "programs", "services"
 SETTLED_SECONDS = 3  # longer than a program takes to find out that it cannot start
