@@ -39,7 +39,8 @@ lint: $(VENV)/.dev-ready ## Check style, types, imports, migrations and the sett
 	$(BIN)/python -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
 	DJANGO_DEBUG=true $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 	DJANGO_SECRET_KEY="$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(50))')" \
-		DJANGO_ALLOWED_HOSTS=shop.example.com $(BIN)/python manage.py check --deploy --fail-level WARNING
+		DJANGO_ALLOWED_HOSTS=shop.example.com $(BIN)/python manage.py check --deploy --fail-level WARNING \
+		--settings tests.deployment
 
 # --- Set-up --------------------------------------------------------------------------------------------------------
 # Stamp files say what has been done. An environment that does not work (its Python is gone), or that was made by

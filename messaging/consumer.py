@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from celery import Task, shared_task
+from celery import Task, current_app, shared_task
 from django.db import OperationalError
 
 from messaging.delivery import deliver
 from messaging.errors import TransientError
 from messaging.events import Event
-from messaging.subscriptions import Subscription, subscribe
+from messaging.subscriptions import Subscription, all_consumers, subscribe
 
 E = TypeVar("E", bound=Event)
 
@@ -55,6 +55,7 @@ class ConsumerTask(_Task):
     bundle: bool = False
     bundle_size: int = 100  # messages at most in one Celery message; 1 for effects outside the database
     atomic: bool = True
+    idempotent_by: str = ""  # what makes a repeat harmless where the inbox's transaction does not (messaging.E301)
 
     Request = "messaging.worker.request:ConsumerRequest"  # expired or revoked: dead-lettered, not acknowledged
 
@@ -69,8 +70,8 @@ def consumer(
 
     The function gets the event, or with ``bundle=True`` a list of them, inside the transaction that also holds its
     inbox rows: what it writes and publishes happens once, however often the message arrives. With ``atomic=False`` it
-    runs outside any transaction and must keep its own state. Other options are Celery's. The task is called
-    "<app>.<function>".
+    runs outside any transaction, must keep its own state, and says in ``idempotent_by`` what makes repeating it safe.
+    Other options are Celery's. The task is called "<app>.<function>".
 
     Hazard: effects outside the database (mail) may be repeated; give such a consumer ``bundle_size=1``.
     """
@@ -100,6 +101,12 @@ def consumer(
         return declared
 
     return declare
+
+
+def consumer_tasks() -> list[ConsumerTask]:
+    """Return the tasks of all consumers, in name order."""
+    tasks = (current_app.tasks[name] for name in all_consumers())
+    return [task for task in tasks if isinstance(task, ConsumerTask)]
 
 
 def _app_label(function: Callable[[Any], None]) -> str:

@@ -42,7 +42,7 @@ def reject_order(event: StockRejected) -> None:
 
 
 # Two million rows take a minute or two; a slow storage may take many more. Both limits (seconds) stay under RabbitMQ's
-# consumer timeout of 30 minutes, which would take the message from a worker that is still at it (F41, orders.E001).
+# consumer timeout of 30 minutes, which would take the message from a worker that is still at it (F41, messaging.E008).
 BUILD_SOFT_TIME_LIMIT = 1_200
 BUILD_TIME_LIMIT = 1_260
 
@@ -50,6 +50,7 @@ BUILD_TIME_LIMIT = 1_260
 @consumer(
     ExportRequested,
     atomic=False,
+    idempotent_by="the row's state machine: whoever builds has claimed it, a second delivery finds it claimed",
     queue="orders.bulk",
     bundle_size=1,
     soft_time_limit=BUILD_SOFT_TIME_LIMIT,

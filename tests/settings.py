@@ -12,7 +12,7 @@ from messaging.queues import Queue, celery_queues
 
 INSTALLED_APPS = [*_APPS, "tests.sample"]
 QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))
-MESSAGING = {**_MESSAGING, "QUEUES": QUEUES}
+MESSAGING = {**_MESSAGING, "QUEUES": QUEUES, "DATABASE_WAIT_SECONDS": 5}  # below the short limits of tests/sample
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:
     CELERY_BROKER_TRANSPORT_OPTIONS = {**_OPTIONS, "queues": (*_OPTIONS["queues"], "sample")}

@@ -38,6 +38,4 @@ EXPORTS: dict[str, Any] = {
     # Days a file can be downloaded, and days that the row of a deleted one tells of it.
     "RETENTION_DAYS": 7,
     "ROW_RETENTION_DAYS": 90,
-    # Seconds after which RabbitMQ takes a message away from the worker that has it (its consumer_timeout).
-    "BROKER_CONSUMER_TIMEOUT_SECONDS": 1_800,
 }

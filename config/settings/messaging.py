@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from config.env import Environment
+from config.env import Environment, env
 from config.queues import QUEUES
 
 # Variables that somebody reads: any other with a prefix of ours is refused as a typo (messaging.E003).
@@ -20,6 +20,11 @@ MESSAGING: dict[str, Any] = {
     "RELAY_MAX_SEND_FAILURES": 5,
     # Seconds a consumer waits for a database that is away before it hands the message back unchanged.
     "DATABASE_WAIT_SECONDS": 10,
+    # Seconds after which RabbitMQ takes a message away from the worker that has it: its consumer_timeout. Every hard
+    # time limit must be shorter (messaging.E008).
+    "BROKER_CONSUMER_TIMEOUT_SECONDS": 1_800,
+    # Database connections that the web processes may hold, one per thread; `manage.py doctor` adds them up.
+    "WEB_CONNECTION_COUNT": env.WEB_PROCESSES * env.WEB_THREADS,
     # Seconds at least between two attempts, so that full jitter never gives 0 (F71).
     "RETRY_FLOOR_SECONDS": 1.0,
     # Circuit breaker of each consumer: messages that all failed on transient errors before it opens; seconds until the

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from orders.exports.checks import check_storage, check_time_limit
+from orders.exports.checks import check_storage
 from orders.exports.errors import UnsupportedFilter
 from orders.exports.models import Export
 from orders.exports.selection import Selection
@@ -161,14 +161,9 @@ class TestTheActionInTheAdmin:
 
 
 class TestChecks:
-    def test_the_time_limit_must_stay_under_rabbitmqs_consumer_timeout(self, settings: Any) -> None:
-        assert check_time_limit() == []
-        settings.EXPORTS = {**settings.EXPORTS, "BROKER_CONSUMER_TIMEOUT_SECONDS": 1_260}
-        assert [error.id for error in check_time_limit()] == ["orders.E001"]
-
     def test_there_must_be_a_storage_that_is_not_served_to_anybody(self, settings: Any) -> None:
         assert check_storage() == []
         settings.MEDIA_ROOT = settings.STORAGES["exports"]["OPTIONS"]["location"]
-        assert [error.id for error in check_storage()] == ["orders.E003"]
-        settings.STORAGES = {name: value for name, value in settings.STORAGES.items() if name != "exports"}
         assert [error.id for error in check_storage()] == ["orders.E002"]
+        settings.STORAGES = {name: value for name, value in settings.STORAGES.items() if name != "exports"}
+        assert [error.id for error in check_storage()] == ["orders.E001"]

@@ -39,8 +39,3 @@ def test_a_misspelt_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     (message,) = findings("messaging.E003")
     assert message.hint == "Did you mean CELERY_BROKER_URL?"
     assert "elsewhere" not in str(message)
-
-
-def test_an_inbox_that_forgets_before_the_outbox_is_refused() -> None:
-    with override_settings(MESSAGING={**settings.MESSAGING, "INBOX_RETENTION_DAYS": 30, "OUTBOX_RETENTION_DAYS": 30}):
-        assert findings("messaging.E006")

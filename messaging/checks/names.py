@@ -1,19 +1,13 @@
-"""System checks: settings that nobody reads, and limits that contradict each other."""
+"""Names of settings and variables that nobody reads: a typo would be silently ignored."""
 
 import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-from celery import current_app
 from celery.app.defaults import DEFAULTS
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
-
-from messaging.consumer import ConsumerTask
-from messaging.owners import queue_of
-from messaging.queues import UnknownQueue
-from messaging.subscriptions import all_consumers
 
 MESSAGING_KEYS = frozenset(
     {
@@ -27,6 +21,8 @@ MESSAGING_KEYS = frozenset(
         "BREAKER_MAX_PROBE_SECONDS",
         "BREAKER_PATIENCE_SECONDS",
         "DATABASE_WAIT_SECONDS",
+        "BROKER_CONSUMER_TIMEOUT_SECONDS",
+        "WEB_CONNECTION_COUNT",
         "RETRY_FLOOR_SECONDS",
         "OUTBOX_RETENTION_DAYS",
         "INBOX_RETENTION_DAYS",
@@ -61,41 +57,6 @@ def check_variable_names(**_kwargs: Any) -> list[CheckMessage]:
     known = frozenset(settings.KNOWN_VARIABLES)
     named_like_ours = [name for name in os.environ if name.startswith(("CELERY_", "MESSAGING_", "BATON_"))]
     return _unknown(named_like_ours, known, what="variable of the environment", check_id="messaging.E003")
-
-
-@register()
-def check_consumers(**_kwargs: Any) -> list[CheckMessage]:
-    """Refuse consumers that could not work: no such queue, or a hard limit that leaves no time to clean up."""
-    messages: list[CheckMessage] = []
-    for name in all_consumers():
-        task = current_app.tasks[name]
-        try:
-            queue_of(name)
-        except UnknownQueue as error:
-            messages.append(Error(f"{name}: {error}", id="messaging.E004"))
-        if isinstance(task, ConsumerTask) and task.soft_time_limit >= task.time_limit:
-            found = f"soft_time_limit {task.soft_time_limit} s, time_limit {task.time_limit} s"
-            hint = "Leave some seconds between them: in these the failure is recorded."
-            messages.append(
-                Error(f"{name}: expected soft_time_limit < time_limit, got {found}.", hint, id="messaging.E005")
-            )
-    return messages
-
-
-@register()
-def check_retention(**_kwargs: Any) -> list[CheckMessage]:
-    """Refuse an inbox that forgets what may still be delivered or replayed: a repeat would take effect again."""
-    inbox = settings.MESSAGING["INBOX_RETENTION_DAYS"]
-    shorter = ("OUTBOX_RETENTION_DAYS", "DEAD_LETTER_RETENTION_DAYS")
-    return [
-        Error(
-            f"Expected INBOX_RETENTION_DAYS > {name}, got {inbox} and {settings.MESSAGING[name]} days.",
-            hint="The inbox is what makes a second delivery or a replay harmless.",
-            id="messaging.E006",
-        )
-        for name in shorter
-        if inbox <= settings.MESSAGING[name]
-    ]
 
 
 def _unknown(names: Iterable[str], known: frozenset[str], *, what: str, check_id: str) -> list[CheckMessage]:
