@@ -21,7 +21,9 @@ from messaging.dead_letters.retention import (
     prunable_letters,
     prunable_replays,
 )
-from messaging.models import Attempt, OutboxMessage, ProcessedMessage
+from messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
+
+HEARTBEAT_RETENTION = timedelta(days=1)  # of a process that was killed: long enough to ask in the morning what it did
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ def retentions(now: datetime) -> Iterator[Retention]:
     yield Retention("attempts", prunable_attempts(Attempt.objects.filter(sent_at__lt=outbox)))
     yield Retention("interruptions", prunable_interruptions(now))
     yield Retention("replays", prunable_replays(now))
+    yield Retention("heartbeats", Heartbeat.objects.filter(beaten_at__lt=now - HEARTBEAT_RETENTION))
     yield Retention("results", TaskResult.objects.filter(date_done__lt=_days_before(now, "RESULT_RETENTION_DAYS")))
 
 

@@ -12,7 +12,13 @@ from messaging.queues import Queue, celery_queues
 
 INSTALLED_APPS = [*_APPS, "tests.sample"]
 QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))
-MESSAGING = {**_MESSAGING, "QUEUES": QUEUES, "DATABASE_WAIT_SECONDS": 5}  # below the short limits of tests/sample
+MESSAGING = {
+    **_MESSAGING,
+    "QUEUES": QUEUES,
+    "DATABASE_WAIT_SECONDS": 5,  # below the short limits of tests/sample
+    "HEARTBEAT_SECONDS": 0.5,  # what a process says of itself is what tests wait for
+    "HEARTBEAT_STALE_SECONDS": 3,
+}
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:
     CELERY_BROKER_TRANSPORT_OPTIONS = {**_OPTIONS, "queues": (*_OPTIONS["queues"], "sample")}

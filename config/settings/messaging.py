@@ -51,6 +51,9 @@ MESSAGING: dict[str, Any] = {
     # Messages that a replay sends first and watches, and how many a second leave after that.
     "REPLAY_CANARY_COUNT": 3,
     "REPLAY_RATE_PER_SECOND": 50,
+    # Seconds between two signs of life of a process, and after how many without one it counts as dead: four missed.
+    "HEARTBEAT_SECONDS": 5,
+    "HEARTBEAT_STALE_SECONDS": 20,
     # Rows one DELETE of the pruning takes: short locks, little WAL at a time.
     "PRUNE_BATCH_SIZE": 1_000,
 }

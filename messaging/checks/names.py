@@ -35,6 +35,8 @@ MESSAGING_KEYS = frozenset(
         "REPLAY_CANARY_COUNT",
         "REPLAY_RATE_PER_SECOND",
         "PRUNE_BATCH_SIZE",
+        "HEARTBEAT_SECONDS",
+        "HEARTBEAT_STALE_SECONDS",
     }
 )
 _CELERY_KEYS = frozenset(f"CELERY_{key.upper()}" for key in DEFAULTS)

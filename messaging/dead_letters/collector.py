@@ -23,6 +23,7 @@ from kombu.message import Message
 
 from messaging.dead_letters.arrivals import read
 from messaging.dead_letters.collecting import collect
+from messaging.heartbeats.rounds import RoundHeart
 from messaging.queues import dead_letter_queue
 
 log = structlog.get_logger(__name__)
@@ -43,6 +44,7 @@ class Collector:
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._trouble_count = 0
+        self._heart = RoundHeart("collector")
 
     def stop(self) -> None:
         """Finish the message in hand, then return from run()."""
@@ -60,6 +62,7 @@ class Collector:
     def run(self) -> None:
         """Collect until stopped."""
         log.info("collector_started")
+        self._heart.start()
         while not self._stopping.is_set():
             try:
                 connection.ensure_connection()
@@ -70,6 +73,7 @@ class Collector:
                 self._back_off("database_in_trouble", error)
             except BROKER_ERRORS as error:
                 self._back_off("broker_away", error)
+        self._heart.stop()
         log.info("collector_stopped")
 
     def _collect_from(self, broker: kombu.Connection) -> None:
@@ -88,6 +92,7 @@ class Collector:
         except TimeoutError:
             broker.heartbeat_check()
             self._trouble_count = 0
+            self._heart.round()
 
     def _take(self, message: Message) -> None:
         try:
@@ -97,6 +102,7 @@ class Collector:
             raise
         message.ack()
         self._trouble_count = 0
+        self._heart.round(1)
 
     def _take_undecoded(self, message: Message, _error: Exception) -> None:
         self._take(message)
@@ -106,4 +112,4 @@ class Collector:
         ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
         seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several collectors, guards nothing
         log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
-        self._stopping.wait(seconds)
+        self._heart.wait(self._stopping, seconds)

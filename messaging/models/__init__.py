@@ -5,9 +5,11 @@ from messaging.models.audit import AuditedLetter, AuditEntry
 from messaging.models.dead_letter import DeadLetter
 from messaging.models.flow import Circuit, Pause
 from messaging.models.group_alert import GroupAlert
+from messaging.models.heartbeat import Heartbeat
 from messaging.models.interruption import Interruption
 from messaging.models.outbox import OutboxMessage
 from messaging.models.processed import ProcessedMessage
+from messaging.models.recovery import Recovery
 from messaging.models.replay import Replay
 
 __all__ = [
@@ -17,9 +19,11 @@ __all__ = [
     "Circuit",
     "DeadLetter",
     "GroupAlert",
+    "Heartbeat",
     "Interruption",
     "OutboxMessage",
     "Pause",
     "ProcessedMessage",
+    "Recovery",
     "Replay",
 ]

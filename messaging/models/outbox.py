@@ -91,6 +91,9 @@ class OutboxMessage(models.Model):
     traceparent = models.CharField(max_length=55, blank=True, default="")
     available_at = models.DateTimeField(db_default=Now())
     published_at = models.DateTimeField(null=True)
+    # Everyone that it was for has processed it or has its dead letter: the reconciler need not look at it any more.
+    settled_at = models.DateTimeField(null=True)
+    # Who has been sent a copy; of a published message, all that it was for.
     sent_to = ArrayField(models.CharField(max_length=200), default=list)
     send_failure_count = models.PositiveSmallIntegerField(default=0)
     last_error = models.TextField(blank=True, default="")
@@ -105,6 +108,11 @@ class OutboxMessage(models.Model):
         indexes = [
             models.Index("id", name="outbox_waiting", condition=models.Q(published_at=None)),
             models.Index("key", "id", name="outbox_by_key"),
+            models.Index(
+                "published_at",
+                name="outbox_unsettled",
+                condition=models.Q(published_at__isnull=False, settled_at=None),
+            ),
         ]
 
     def __str__(self) -> str:

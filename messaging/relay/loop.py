@@ -15,6 +15,7 @@ from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection
 
+from messaging.heartbeats.rounds import RoundHeart
 from messaging.outage import is_database_away
 from messaging.relay.bundles import BROKER_ERRORS, BrokerTrouble
 from messaging.relay.outbox import send_outbox
@@ -34,6 +35,7 @@ class Relay:
         self._stopping = threading.Event()
         self._trouble_count = 0
         self._listening = False
+        self._heart = RoundHeart("relay")
 
     def stop(self, *_signal: Any) -> None:
         """Finish the round in hand, then return from run()."""
@@ -51,6 +53,7 @@ class Relay:
     def run(self) -> None:
         """Relay until stopped."""
         log.info("relay_started")
+        self._heart.start()
         while not self._stopping.is_set():
             try:
                 with current_app.connection_for_write() as broker:
@@ -62,6 +65,7 @@ class Relay:
                     raise
                 self._drop_database_connection()
                 self._back_off("database_away", error)
+        self._heart.stop()
         log.info("relay_stopped")
 
     def _relay_over(self, broker: kombu.Connection) -> None:
@@ -69,7 +73,9 @@ class Relay:
         producer = current_app.amqp.Producer(broker, auto_declare=False)
         while not self._stopping.is_set():
             self._listen()
-            if not self.run_once(producer):
+            count = self.run_once(producer)
+            self._heart.round(count)
+            if not count:
                 self._wait()
             self._trouble_count = 0
 
@@ -98,7 +104,7 @@ class Relay:
         ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
         seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several relays, guards nothing
         log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
-        self._stopping.wait(seconds)
+        self._heart.wait(self._stopping, seconds)
 
 
 def _name_misdeclared_queues(broker: kombu.Connection) -> None:

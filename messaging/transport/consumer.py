@@ -5,6 +5,7 @@
 - Without ``-Q`` a worker would consume the dead letters, too, and run them. Here it never does.
 - A queue that RabbitMQ has with other arguments ends the whole worker. Here it is left out, and taken up once migrated.
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
+- Nobody could tell whether it takes messages. Here it counts what it receives (messaging/heartbeats reads it).
 - With the pool ``solo`` a task holds up the event loop, and the leases with it. Here a thread renews them on Redis.
   Hazard: on RabbitMQ such a task holds up the heartbeats, too; one longer than two of them runs again.
 
@@ -13,10 +14,11 @@ Unknown tasks and disallowed content types Celery rejects by itself.
 
 import threading
 from collections.abc import Callable, Iterable
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import structlog
+from celery.bootsteps import RUN  # type: ignore[attr-defined]  # not in the stubs
 from celery.concurrency.solo import TaskPool as SoloPool
 from celery.utils.log import get_logger
 from celery.worker.consumer.consumer import Consumer as CeleryConsumer
@@ -40,6 +42,14 @@ class Consumer(CeleryConsumer):
         self._dead_letter_queues = dead_letter_queues(queues.values())
         queues.deselect([queue.name for queue in self._dead_letter_queues])
         self._left_out: set[str] = set()
+        self.received_count = 0
+        self.received_at: float | None = None  # by the monotonic clock
+        self.while_connecting: Callable[[], None] = _nothing  # called every second or so
+
+    @property
+    def is_receiving(self) -> bool:
+        """Tell whether the broker is there and messages are wanted: not while connecting, not while stopping."""
+        return self.connection is not None and self.blueprint.state == RUN
 
     def start(self) -> None:
         """Consume until the worker is stopped."""
@@ -67,6 +77,20 @@ class Consumer(CeleryConsumer):
             self.timer.call_after(LOOK_AGAIN_SECONDS, self._take_up_migrated)
         return connection
 
+    def ensure_connected(self, conn: Any) -> Any:
+        """Wait for the broker, however long, and call ``while_connecting`` meanwhile: the loop stands still here."""
+        ensure = conn.ensure_connection
+
+        def ensure_connection(errback: Any, max_retries: int | None, callback: Callable[[], None]) -> Any:
+            def every_second() -> None:
+                self.while_connecting()
+                callback()
+
+            return ensure(errback, max_retries, callback=every_second)
+
+        conn.ensure_connection = ensure_connection
+        return super().ensure_connected(conn)
+
     def on_decode_error(self, message: Message, exc: Exception) -> None:
         """Send the message to the dead letters."""
         log.error("undecodable", error_class=type(exc).__name__, content_type=str(message.content_type)[:100])
@@ -77,6 +101,8 @@ class Consumer(CeleryConsumer):
         handle = super().create_task_handler(*args, **kwargs)
 
         def on_task_received(message: Message) -> None:
+            self.received_count += 1
+            self.received_at = monotonic()
             try:
                 handle(message)
             except Exception as error:
@@ -111,6 +137,10 @@ class Consumer(CeleryConsumer):
                 sleep(poller.lease_renewal_seconds)
             else:
                 sleep(1)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _complain(found: Misdeclared) -> None:

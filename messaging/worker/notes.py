@@ -8,13 +8,11 @@ from typing import Any, Final
 
 import structlog
 from celery.signals import task_unknown
-from django.db import connection
 
 from messaging.models.interruption import Kind
+from messaging.own_connection import own_connection
 
 log = structlog.get_logger(__name__)
-
-CONNECT_TIMEOUT_SECONDS: Final = 3  # the main process has a heartbeat to keep; a note is worth no more
 
 _INSERT: Final = """
     INSERT INTO messaging_interruption (task_id, consumer, kind, detail, traceback, worker, seen_at)
@@ -25,16 +23,12 @@ _LENGTHS: Final = (200, 200, 20, 500, 20_000, 200)  # characters, in the order o
 
 def note(kind: Kind, *, task_id: str, consumer: str, worker: str, detail: str = "", traceback: str = "") -> None:
     """Write the note, or log that it could not be written."""
-    own = connection.copy()
-    own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "connect_timeout": CONNECT_TIMEOUT_SECONDS}
     values = [*map(_storable, (task_id, consumer, kind, detail, traceback, worker), _LENGTHS)]
     try:
-        with own.cursor() as cursor:
+        with own_connection() as own, own.cursor() as cursor:
             cursor.execute(_INSERT, values)
     except Exception as error:  # whatever it is: the message itself is safe in the broker
         log.warning("interruption_not_noted", consumer=consumer, kind=str(kind), error_class=type(error).__name__)
-    finally:
-        own.close()
 
 
 def _storable(text: str, length: int) -> str:

@@ -22,6 +22,7 @@ ADMIN_PAGES = [
     "/admin/messaging/processedmessage/",
     "/admin/messaging/attempt/",
     "/admin/messaging/deadletter/",
+    "/admin/messaging/heartbeat/",
     "/admin/django_celery_results/taskresult/",
 ]
 

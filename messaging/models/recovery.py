@@ -1,0 +1,24 @@
+"""How many messages the reconciler has sent again because the broker had lost them: a counter per consumer.
+
+Never pruned and never counted down, so that a rate can be taken of it.
+"""
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+
+class Recovery(models.Model):
+    """The count of one consumer."""
+
+    consumer = models.CharField(_("consumer"), max_length=200, unique=True)
+    message_count = models.PositiveBigIntegerField(_("messages sent again"), default=0)
+    recovered_at = models.DateTimeField(_("last at"), db_default=Now())
+
+    class Meta:
+        verbose_name = _("recovery")
+        verbose_name_plural = _("recoveries")
+        default_permissions = ("view",)
+
+    def __str__(self) -> str:
+        return f"{self.consumer}: {self.message_count}"

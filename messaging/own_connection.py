@@ -1,0 +1,26 @@
+"""A database connection of one's own for a moment: for processes that must keep none open.
+
+A worker's main process forks its children, and a connection that is open then would be theirs, too (F21).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+CONNECT_TIMEOUT_SECONDS: Final = 3  # who asks has a loop to keep turning, or a beat to keep
+SILENCE_TIMEOUT_MS: Final = 5_000  # of the network, after which a server that is cut off counts as away
+
+
+@contextmanager
+def own_connection() -> Iterator[BaseDatabaseWrapper]:
+    """Return a new connection, closed at the end. Raises what the server or the network makes of it."""
+    own = connection.copy()
+    limits = {"connect_timeout": CONNECT_TIMEOUT_SECONDS, "tcp_user_timeout": SILENCE_TIMEOUT_MS}
+    own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], **limits}
+    try:
+        yield own
+    finally:
+        own.close()

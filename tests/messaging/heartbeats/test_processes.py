@@ -1,0 +1,80 @@
+"""Real processes say that they live: what their rows tell, and when they stop telling it."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+
+from messaging.models import Heartbeat
+from messaging.publish import publish
+from tests.processes import Process, manage_command, running, wait_until
+from tests.sample.events import Sampled
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+
+
+def row(role: str, pid: int) -> Heartbeat:
+    """Return the fresh row of a process."""
+    rows = Heartbeat.objects.fresh().filter(role=role, pid=pid)
+    wait_until(rows.all().exists, what=f"a sign of life of the {role}")
+    return rows.get()
+
+
+def test_a_worker_tells_what_it_runs_and_what_it_has_reserved(worker: Process, relay: Process) -> None:
+    ids = [uuid4() for _ in range(3)]
+    for sample_id in ids:
+        with transaction.atomic():
+            publish(Sampled(sample_id=sample_id, behaviour="ok", seconds=4))
+    wait_until(lambda: row("worker", worker.pid).running, what="a running message")
+    found = row("worker", worker.pid)
+    assert found.is_consuming
+    assert "sample" in found.queues
+    assert found.capacity > 0
+    (running_now, *_more) = found.running
+    assert running_now["consumer"] == "sample.take_one"
+    assert running_now["started_at"]
+    assert len(running_now["message_ids"]) >= 1
+    wait_until(
+        lambda: row("worker", worker.pid).finished_count >= 1 and not row("worker", worker.pid).running,
+        what="the end of the work",
+    )
+    assert row("worker", worker.pid).last_finished_at
+
+
+def test_a_relay_beats_and_deletes_its_row_when_it_is_stopped(tmp_path: Path) -> None:
+    with running(manage_command("relay"), log=tmp_path / "relay.log", ready="relay_started") as process:
+        found = row("relay", process.pid)
+        assert found.is_consuming
+        os.kill(process.pid, signal.SIGSTOP)
+        wait_until(lambda: not Heartbeat.objects.fresh().filter(pid=process.pid).exists(), what="a stale row")
+        os.kill(process.pid, signal.SIGCONT)
+        assert row("relay", process.pid).name == found.name
+    assert not Heartbeat.objects.filter(pid=process.pid).exists()
+
+
+def test_beat_and_the_collector_beat(tmp_path: Path) -> None:
+    beat = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "config",
+        "beat",
+        "-l",
+        "INFO",
+        "--pidfile=",
+        "-s",
+        str(tmp_path / "s"),
+    ]
+    collector = manage_command("collect_dead_letters")
+    with (
+        running(beat, log=tmp_path / "beat.log", ready="beat: Starting") as beats,
+        running(collector, log=tmp_path / "collector.log", ready="collector_started") as collects,
+    ):
+        assert row("beat", beats.pid).is_consuming
+        assert row("collector", collects.pid).is_consuming
+    assert not Heartbeat.objects.filter(role__in=["beat", "collector"]).exists()
