@@ -28,7 +28,7 @@ def main() -> None:
 def _build(export_id: UUID) -> None:
     from orders.exports.building import build  # noqa: PLC0415
 
-    build(export_id, worker="bench", soft_time_limit=1_200)
+    build(export_id, worker="bench")
 
 
 def _memory_mb(name: str) -> float:

@@ -9,6 +9,7 @@ failed, with a button to try again; of one whose worker is gone ``take_up_export
 """
 
 from celery import current_task, shared_task
+from django.conf import settings
 
 from inventory.events import StockRejected, StockReserved
 from messaging.consumer import consumer
@@ -41,31 +42,24 @@ def reject_order(event: StockRejected) -> None:
     services.reject_order(event.order_id)
 
 
-# Two million rows take a minute or two; a slow storage may take many more. Both limits (seconds) stay under RabbitMQ's
-# consumer timeout of 30 minutes, which would take the message from a worker that is still at it (F41, messaging.E008).
-BUILD_SOFT_TIME_LIMIT = 1_200
-BUILD_TIME_LIMIT = 1_260
-
-
 @consumer(
     ExportRequested,
     atomic=False,
     idempotent_by="the row's state machine: whoever builds has claimed it, a second delivery finds it claimed",
     queue="orders.bulk",
     bundle_size=1,
-    soft_time_limit=BUILD_SOFT_TIME_LIMIT,
-    time_limit=BUILD_TIME_LIMIT,
+    soft_time_limit=settings.EXPORTS["SOFT_TIME_LIMIT_SECONDS"],
+    time_limit=settings.EXPORTS["TIME_LIMIT_SECONDS"],
 )
 def build_export(event: ExportRequested) -> None:
     """Build the file of an export."""
-    worker = current_task.request.hostname or ""
-    building.build(event.export_id, worker=worker, soft_time_limit=BUILD_SOFT_TIME_LIMIT)
+    building.build(event.export_id, worker=current_task.request.hostname or "")
 
 
 @shared_task(name="orders.take_up_exports", soft_time_limit=30, time_limit=40)
 def take_up_exports() -> int:
     """Take up exports whose worker is gone."""
-    return housekeeping.take_up_abandoned(time_limit=BUILD_TIME_LIMIT)
+    return housekeeping.take_up_abandoned()
 
 
 @shared_task(name="orders.expire_exports", soft_time_limit=240, time_limit=250)

@@ -23,4 +23,5 @@ CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:
     CELERY_BROKER_TRANSPORT_OPTIONS = {**_OPTIONS, "queues": (*_OPTIONS["queues"], "sample")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # logging in is not what tests wait for
-EXPORTS = {**_EXPORTS, "LEASE_SECONDS": 4}  # a killed worker's export is taken up while a test waits for it
+# A killed worker's export is taken up while a test waits for it.
+EXPORTS = {**_EXPORTS, "HEARTBEAT_SECONDS": 0.25, "LEASE_SECONDS": 3}

@@ -24,8 +24,6 @@ STORAGES: dict[str, dict[str, Any]] = {
 EXPORTS: dict[str, Any] = {
     # Where files grow. On the disk of the local storage, so that a finished file moves there by one rename.
     "SCRATCH_DIR": _FILES / "scratch",
-    # Seconds after which a scratch file is a killed worker's: more than any export may run.
-    "SCRATCH_KEPT_SECONDS": 7_200,
     # Waiting or running at a time: per person, so that nobody fills the lane; in all, so that the wait stays bearable.
     "MAX_ACTIVE_PER_PERSON": 2,
     "MAX_ACTIVE": 50,
@@ -33,6 +31,11 @@ EXPORTS: dict[str, Any] = {
     # that is merely slow misses thirty in a row before that.
     "HEARTBEAT_SECONDS": 0.5,
     "LEASE_SECONDS": 15,
+    # Seconds that one export may take, and after which its process is killed if it did not stop by itself. Two million
+    # rows take a minute or two; a slow storage may take many more. Both stay under RabbitMQ's consumer timeout (F41,
+    # messaging.E008).
+    "SOFT_TIME_LIMIT_SECONDS": 1_200,
+    "TIME_LIMIT_SECONDS": 1_260,
     # Workers that one export may cost before it is given up as the one that kills them.
     "MAX_ATTEMPTS": 3,
     # Days a file can be downloaded, and days that the row of a deleted one tells of it.

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 from django.db import transaction
 from django.utils import translation
 
@@ -30,7 +31,7 @@ from orders.exports.states import Failure
 log = structlog.get_logger(__name__)
 
 
-def build(export_id: UUID, *, worker: str, soft_time_limit: int) -> None:
+def build(export_id: UUID, *, worker: str) -> None:
     """Build the export unless it is in other hands, cancelled or finished.
 
     An error that has no word of its own is recorded and raised again, so that it ends with the dead letters, where
@@ -46,7 +47,7 @@ def build(export_id: UUID, *, worker: str, soft_time_limit: int) -> None:
     except HoldLost:
         log.info("export_hold_lost", export_id=str(export_id), attempt=hold.attempt)
     except SoftTimeLimitExceeded:
-        _fail(hold, Failure.TIME_LIMIT, limit=soft_time_limit)
+        _fail(hold, Failure.TIME_LIMIT, limit=settings.EXPORTS["SOFT_TIME_LIMIT_SECONDS"])
     except FileIncomplete as error:
         log.exception("export_incomplete", export_id=str(export_id))
         _fail(hold, Failure.INCOMPLETE, limit=error.expected)

@@ -9,9 +9,9 @@ so a worker that lost its lease cannot overwrite the file of the one that took o
 """
 
 import os
-import time
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 from uuid import UUID
@@ -25,11 +25,13 @@ from orders.exports.errors import FileIncomplete
 from orders.exports.heartbeat import Heartbeat
 from orders.exports.lease import Hold
 from orders.exports.models import Export
-from orders.exports.states import Format
+from orders.exports.states import ExportState, Format
 
 log = structlog.get_logger(__name__)
 
 STORAGE_ALIAS = "exports"
+
+_SCRATCH = re.compile(r"([0-9a-f-]{36})-(\d+)-\d+\.[a-z]+").fullmatch  # export, attempt, process
 
 
 class FinishedFile(File):  # type: ignore[type-arg]
@@ -75,13 +77,15 @@ def scratch_path(hold: Hold, suffix: str) -> Iterator[Path]:
 
 
 def sweep_scratch(folder: Path) -> None:
-    """Delete what killed workers have left: files untouched for longer than any export may run."""
-    limit = time.time() - settings.EXPORTS["SCRATCH_KEPT_SECONDS"]
-    for path in folder.iterdir():
-        with suppress(FileNotFoundError):  # another worker sweeps, too
-            if path.stat().st_mtime < limit:
-                path.unlink()
-                log.info("export_scratch_deleted", file_name=path.name)
+    """Delete what killed builders have left: the files of attempts that hold no export any more."""
+    found = {path: (UUID(match[1]), int(match[2])) for path in folder.iterdir() if (match := _SCRATCH(path.name))}
+    # Asked after looking: a builder that begins meanwhile has its export first and its file later.
+    running = Export.objects.filter(state=ExportState.RUNNING, pk__in={export_id for export_id, _ in found.values()})
+    held = set(running.values_list("pk", "attempt_count"))
+    for path, hold in found.items():
+        if hold not in held:
+            path.unlink(missing_ok=True)  # another worker sweeps, too
+            log.info("export_scratch_deleted", file_name=path.name)
 
 
 def put_in_place(path: Path, name: str, heartbeat: Heartbeat) -> int:

@@ -23,16 +23,12 @@ log = structlog.get_logger(__name__)
 BATCH_SIZE = 100  # rows of one run; a run a minute or oftener makes that plenty
 
 
-def take_up_abandoned(*, time_limit: int) -> int:
-    """Give exports whose worker is gone to another; end those that had their tries, or their time. Return how many.
-
-    ``time_limit``: the hard limit of building, seconds. A builder is only killed by it when it could not be stopped by
-    the soft one, so one whose last heartbeat came so late was ended by the limit, and would be again.
-    """
-    changed_count = 0
-    for export in Export.objects.abandoned().order_by("pk")[:BATCH_SIZE]:
-        changed_count += _take_up(export, time_limit=time_limit)
-    return changed_count
+def take_up_abandoned() -> int:
+    """Give exports whose worker is gone to another; end those that had their time, or their tries. Return how many."""
+    abandoned = Export.objects.abandoned().order_by("pk")
+    limit = settings.EXPORTS["TIME_LIMIT_SECONDS"]
+    ended = [_end(_hold(export), Failure.TIME_LIMIT, limit=limit) for export in abandoned.out_of_time()[:BATCH_SIZE]]
+    return sum(ended) + sum(_take_up(export) for export in abandoned[:BATCH_SIZE])
 
 
 def expire_due() -> int:
@@ -74,10 +70,12 @@ def forget_old() -> int:
     return deleted_count
 
 
-def _take_up(export: Export, *, time_limit: int) -> bool:
-    hold = Hold(export.pk, export.attempt_count)
-    if _ran_into(export, time_limit):
-        return _end(hold, Failure.TIME_LIMIT, limit=time_limit)
+def _hold(export: Export) -> Hold:
+    return Hold(export.pk, export.attempt_count)
+
+
+def _take_up(export: Export) -> bool:
+    hold = _hold(export)
     if export.attempt_count >= settings.EXPORTS["MAX_ATTEMPTS"]:
         return _end(hold, Failure.WORKER_LOST, limit=export.attempt_count)
     with transaction.atomic():
@@ -87,14 +85,6 @@ def _take_up(export: Export, *, time_limit: int) -> bool:
     if changed:
         log.warning("export_taken_up", export_id=str(export.pk), attempt=export.attempt_count, worker=export.worker)
     return changed
-
-
-def _ran_into(export: Export, time_limit: int) -> bool:
-    if export.lease_expires_at is None or export.started_at is None:
-        return False
-    last_heartbeat_at = export.lease_expires_at - timedelta(seconds=settings.EXPORTS["LEASE_SECONDS"])
-    slack = timedelta(seconds=2 + settings.EXPORTS["HEARTBEAT_SECONDS"])
-    return last_heartbeat_at - export.started_at >= timedelta(seconds=time_limit) - slack
 
 
 def _end(hold: Hold, reason: Failure, *, limit: int) -> bool:

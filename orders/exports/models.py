@@ -1,126 +1,19 @@
-"""The row of an export: its state machine, with a lease held by the worker that builds it.
+"""The row of an export, and what it must hold in each state.
 
 Invariants, each a named constraint: what is ready or expired has a whole, counted file behind it; what is running has
-a lease; what failed has a reason. Every change of state is one UPDATE whose WHERE clause demands the state that it
-leaves, so of two that race exactly one succeeds and the other is told so.
+a lease; what failed has a reason. How a row gets from state to state: ``transitions``.
 """
 
-from datetime import timedelta
-from typing import cast
-from uuid import UUID
-
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
-from django.db import models, transaction
+from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
-from orders.exports.lease import Hold, lease_end
-from orders.exports.states import ACTIVE, REPEATABLE, WHOLE, ExportState, Failure, Format
-
-_FINISHED = (ExportState.READY, ExportState.FAILED, ExportState.CANCELLED, ExportState.EXPIRED)
-
-
-class ExportQuerySet(models.QuerySet["Export"]):
-    """Changes of state. Each is conditional, and tells whether it changed the row."""
-
-    def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> "ExportQuerySet":
-        """Return a person's own exports; those of all for staff with the permission to view exports."""
-        if not user.is_authenticated:
-            return self.none()
-        may_have_permissions = isinstance(user, PermissionsMixin) and getattr(user, "is_staff", False)
-        if may_have_permissions and cast("PermissionsMixin", user).has_perm("orders.view_export"):
-            return self.all()
-        return self.filter(requested_by=user.pk)
-
-    def active(self) -> "ExportQuerySet":
-        """Return what waits or runs."""
-        return self.filter(state__in=ACTIVE)
-
-    def abandoned(self) -> "ExportQuerySet":
-        """Return what is running by its state, though its worker has let the lease run out."""
-        return self.filter(state=ExportState.RUNNING, lease_expires_at__lt=Now())
-
-    def claim(self, export_id: UUID, *, worker: str) -> Hold | None:
-        """Take a waiting export, or one whose worker is gone. None: it is in other hands, or finished."""
-        takeable = Q(state=ExportState.QUEUED) | Q(state=ExportState.RUNNING, lease_expires_at__lt=Now())
-        with transaction.atomic():  # so that the attempt read is the one written, however long a pause between them
-            changed = self.filter(takeable, pk=export_id, attempt_count__lt=settings.EXPORTS["MAX_ATTEMPTS"]).update(
-                state=ExportState.RUNNING,
-                attempt_count=F("attempt_count") + 1,
-                started_at=Now(),
-                lease_expires_at=lease_end(),
-                worker=worker,
-                rows_done=0,
-                rows_total=None,
-            )
-            return Hold(export_id, self._attempt_of(export_id)) if changed else None
-
-    def renew(self, hold: Hold, *, rows_done: int, rows_total: int | None) -> bool:
-        """Tell of progress and keep the lease. False: it was cancelled, or is in other hands now."""
-        return self._held(hold).update(rows_done=rows_done, rows_total=rows_total, lease_expires_at=lease_end()) == 1
-
-    def finish(self, hold: Hold, *, file_name: str, row_count: int, size_bytes: int) -> bool:
-        """Make it ready: its file is in place."""
-        retention = timedelta(days=settings.EXPORTS["RETENTION_DAYS"])
-        changed = self._held(hold).update(
-            state=ExportState.READY,
-            file_name=file_name,
-            rows_done=row_count,
-            rows_total=row_count,
-            size_bytes=size_bytes,
-            lease_expires_at=None,
-            finished_at=Now(),
-            expires_at=Now() + retention,
-        )
-        return changed == 1
-
-    def fail(self, hold: Hold, reason: Failure, *, limit: int | None = None) -> bool:
-        """Give up, with the reason and the limit that was hit (seconds, rows or attempts; see ``wording``)."""
-        return self._held(hold)._give_up(reason, limit) == 1
-
-    def fail_waiting(self, export_id: UUID, reason: Failure) -> bool:
-        """Give up an export that no worker will ever get."""
-        return self.filter(pk=export_id, state=ExportState.QUEUED)._give_up(reason, None) == 1
-
-    def cancel(self, export_id: UUID) -> bool:
-        """Stop it. Whoever is building it learns so by its next heartbeat and throws the file away."""
-        changed = self.filter(pk=export_id, state__in=ACTIVE).update(
-            state=ExportState.CANCELLED, lease_expires_at=None, finished_at=Now()
-        )
-        return changed == 1
-
-    def put_back(self, hold: Hold) -> bool:
-        """Let another worker have it: the one that held it is gone."""
-        changed = (
-            self._held(hold)
-            .abandoned()
-            .update(state=ExportState.QUEUED, lease_expires_at=None, rows_done=0, rows_total=None)
-        )
-        return changed == 1
-
-    def fail_abandoned(self, hold: Hold, reason: Failure, *, limit: int | None = None) -> bool:
-        """Give up an export whose worker is gone."""
-        return self._held(hold).abandoned()._give_up(reason, limit) == 1
-
-    def expire(self, export_id: UUID) -> bool:
-        """End its time: nobody can download it from now on."""
-        overdue = self.filter(pk=export_id, state=ExportState.READY, expires_at__lte=Now())
-        return overdue.update(state=ExportState.EXPIRED) == 1
-
-    def _held(self, hold: Hold) -> "ExportQuerySet":
-        return self.filter(pk=hold.export_id, state=ExportState.RUNNING, attempt_count=hold.attempt)
-
-    def _give_up(self, reason: Failure, limit: int | None) -> int:
-        return self.update(
-            state=ExportState.FAILED, failure=reason, limit=limit, lease_expires_at=None, finished_at=Now()
-        )
-
-    def _attempt_of(self, export_id: UUID) -> int:
-        return self.values_list("attempt_count", flat=True).get(pk=export_id)
+from orders.exports.states import ACTIVE, FINISHED, REPEATABLE, WHOLE, ExportState, Failure, Format
+from orders.exports.transitions import ExportQuerySet
 
 
 class Export(models.Model):
@@ -180,7 +73,7 @@ class Export(models.Model):
                 name="export_failed_has_a_reason",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=_FINISHED, finished_at__isnull=False)
+                condition=Q(state__in=FINISHED, finished_at__isnull=False)
                 | Q(state__in=ACTIVE, finished_at__isnull=True),
                 name="export_finished_at_says_what_state_says",
             ),

@@ -32,6 +32,7 @@ class ExportState(models.TextChoices):
 ACTIVE = (ExportState.QUEUED, ExportState.RUNNING)
 WHOLE = (ExportState.READY, ExportState.EXPIRED)
 REPEATABLE = (ExportState.FAILED, ExportState.CANCELLED, ExportState.EXPIRED)
+FINISHED = (ExportState.READY, *REPEATABLE)
 
 
 class Failure(models.TextChoices):

@@ -1,9 +1,13 @@
 """Storages that break."""
 
 import errno
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.core.files.storage import FileSystemStorage
 
 
@@ -45,3 +49,14 @@ class Full(FileSystemStorage):
 class Broken(FileSystemStorage):
     def delete(self, name: str) -> None:
         raise ConnectionResetError("the storage hung up")
+
+
+class Deaf(FileSystemStorage):
+    """Takes a minute, and swallows what is meant to stop it, as some client libraries do."""
+
+    def _save(self, name: str, content: Any) -> str:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with suppress(SoftTimeLimitExceeded):
+                threading.Event().wait(deadline - time.monotonic())
+        raise TimeoutError("the storage never answered")

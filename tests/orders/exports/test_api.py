@@ -33,7 +33,7 @@ def ask(client: Client, **body: Any) -> Answer:
 
 
 def built(export: Export) -> Export:
-    building.build(export.pk, worker="test", soft_time_limit=1)
+    building.build(export.pk, worker="test")
     export.refresh_from_db()
     return export
 

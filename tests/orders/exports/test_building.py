@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
@@ -32,7 +33,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 def built(export: Export) -> Export:
-    build(export.pk, worker="test", soft_time_limit=1_200)
+    build(export.pk, worker="test")
     export.refresh_from_db()
     return export
 
@@ -321,15 +322,19 @@ def test_an_unexpected_error_is_recorded_and_raised_for_the_operators(monkeypatc
     assert (export.state, export.failure) == (ExportState.FAILED, Failure.UNEXPECTED)
 
 
-def test_the_scratch_files_of_killed_workers_are_swept(settings: Any) -> None:
+def test_the_scratch_files_of_killed_workers_go_with_the_next_export(settings: Any) -> None:
     folder = Path(settings.EXPORTS["SCRATCH_DIR"])
     folder.mkdir(parents=True)
-    old, young = folder / "old.csv", folder / "young.csv"
-    old.touch()
-    young.touch()
-    os.utime(old, (0, 0))
+    running, overtaken, ended = an_export(), an_export(), an_export()
+    for export in (running, overtaken, ended):
+        assert Export.objects.claim(export.pk, worker="w")
+        (folder / f"{export.pk}-1-4711.csv").touch()
+    Export.objects.filter(pk=overtaken.pk).update(attempt_count=2)
+    Export.objects.cancel(ended.pk)
+    (folder / f"{uuid4()}-1-4711.csv").touch()  # its row has been forgotten
+    (folder / "somebody else's").touch()
     built(an_export())
-    assert all_files(folder) == ["young.csv"]
+    assert sorted(all_files(folder)) == sorted([f"{running.pk}-1-4711.csv", "somebody else's"])
 
 
 def test_rows_flow_before_the_last_one_is_read() -> None:

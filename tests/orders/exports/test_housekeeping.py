@@ -21,7 +21,7 @@ LONG_AGO = Now() - timedelta(days=365)
 
 
 def take_up() -> int:
-    return housekeeping.take_up_abandoned(time_limit=1_260)
+    return housekeeping.take_up_abandoned()
 
 
 def abandoned(export: Export, *, running_for: timedelta = timedelta(seconds=60), attempts: int = 1) -> Export:
@@ -48,13 +48,13 @@ def test_an_abandoned_export_waits_for_the_next_worker() -> None:
     assert take_up() == 0
     assert (fresh(export).state, fresh(running).state) == (ExportState.QUEUED, ExportState.RUNNING)
     assert OutboxMessage.objects.filter(key=str(export.pk)).count() == 2
-    build(export.pk, worker="next", soft_time_limit=1)
+    build(export.pk, worker="next")
     assert (fresh(export).state, export.attempt_count) == (ExportState.READY, 2)
 
 
 def test_an_export_that_kills_its_workers_is_given_up() -> None:
     export = abandoned(an_export(), attempts=3)
-    build(export.pk, worker="redelivered", soft_time_limit=1)  # it is not even begun again
+    build(export.pk, worker="redelivered")  # it is not even begun again
     assert fresh(export).attempt_count == 3
     assert take_up() == 1
     assert (fresh(export).state, export.failure, export.limit) == (ExportState.FAILED, Failure.WORKER_LOST, 3)
@@ -62,13 +62,23 @@ def test_an_export_that_kills_its_workers_is_given_up() -> None:
 
 def test_an_export_that_hit_the_hard_time_limit_is_ended_and_names_it() -> None:
     export = abandoned(an_export(), running_for=timedelta(seconds=1_260 + 4))
+    build(export.pk, worker="redelivered")  # it is not begun again, though nobody holds it
+    assert fresh(export).attempt_count == 1
     assert take_up() == 1
     assert (fresh(export).state, export.failure, export.limit) == (ExportState.FAILED, Failure.TIME_LIMIT, 1_260)
 
 
+def test_an_export_that_was_killed_before_its_limit_and_found_after_it_is_taken_up() -> None:
+    export = abandoned(an_export())
+    hours_ago = Now() - timedelta(hours=2)
+    Export.objects.update(started_at=hours_ago, lease_expires_at=hours_ago + timedelta(seconds=1_190))
+    assert take_up() == 1
+    assert fresh(export).state == ExportState.QUEUED
+
+
 def test_a_file_whose_time_is_over_goes_and_its_row_stays(storage_folder: Path) -> None:
     export = an_export()
-    build(export.pk, worker="w", soft_time_limit=1)
+    build(export.pk, worker="w")
     assert fresh(export).expires_at == export.finished_at + timedelta(days=7)  # type: ignore[operator]
     assert (housekeeping.expire_due(), housekeeping.clean()) == (0, 0)
     Export.objects.update(expires_at=Now(), finished_at=LONG_AGO)

@@ -26,7 +26,7 @@ import django
 django.setup()
 from orders.exports.building import build
 for export_id in {}:
-    build(export_id, worker="w", soft_time_limit=60)
+    build(export_id, worker="w")
 """
 
 

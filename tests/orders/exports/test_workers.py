@@ -17,7 +17,6 @@ from orders.exports import files, housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from orders.models import Order, OrderStatus
-from orders.tasks import BUILD_TIME_LIMIT
 from tests.orders.exports.factories import an_export, many_orders, slow_lines
 from tests.orders.exports.readers import read_csv, read_xlsx
 from tests.orders.factories import an_order
@@ -170,7 +169,7 @@ def is_open(order: Order) -> bool:
 
 def take_up() -> int:
     """Do what beat asks for every ten seconds."""
-    return housekeeping.take_up_abandoned(time_limit=BUILD_TIME_LIMIT)
+    return housekeeping.take_up_abandoned()
 
 
 def kill_the_builder_of(export: Export) -> None:
