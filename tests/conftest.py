@@ -12,13 +12,30 @@ from messaging.transport.redis import Channel as RedisChannel
 from tests.browser import browser, open_page  # noqa: F401 - fixtures; here only, because one process can have one browser
 from tests.processes import Process, manage_command, running, wait_until_database_is_idle, worker_command
 
+# Folders whose tests share what takes long to start: a whole stack, a RabbitMQ. They stay in one process, and begin
+# first, so that no process is left alone with them at the end.
+TOGETHER = ("tests/e2e", "tests/contract")
+LONG = (*TOGETHER, "tests/orders/exports/test_workers", "tests/config/local/test_supervise")
+
 
 class FileByFile(LoadFileScheduling):
-    """Keep the tests of a file in one process, and those of tests/contract, which share a RabbitMQ, as well."""
+    """Keep the tests of a file, and of some folders, in one process; hand them out in the order they were found in."""
+
+    def __init__(self, config: pytest.Config, log: Any) -> None:
+        config.option.loadscopereorder = False
+        super().__init__(config, log)
 
     def _split_scope(self, nodeid: str) -> str:
-        contract = "tests/contract"
-        return contract if nodeid.startswith(f"{contract}/") else str(super()._split_scope(nodeid))
+        for folder in TOGETHER:
+            if nodeid.startswith(f"{folder}/"):
+                return folder
+        return str(super()._split_scope(nodeid))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    places = {start: place for place, start in enumerate(LONG)}
+    items.sort(key=lambda item: next((places[start] for start in LONG if item.nodeid.startswith(start)), len(LONG)))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,6 +9,7 @@ from config.settings import EXPORTS as _EXPORTS
 from config.settings import INSTALLED_APPS as _APPS
 from config.settings import MESSAGING as _MESSAGING
 from messaging.queues import Queue, celery_queues
+from messaging.transport.options import redis_options
 
 INSTALLED_APPS = [*_APPS, "tests.sample"]
 QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))
@@ -20,8 +21,12 @@ MESSAGING = {
     "HEARTBEAT_STALE_SECONDS": 3,
 }
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
-if "queues" in _OPTIONS:
-    CELERY_BROKER_TRANSPORT_OPTIONS = {**_OPTIONS, "queues": (*_OPTIONS["queues"], "sample")}
+if "queues" in _OPTIONS:  # Redis; what a killed worker had taken comes back while a test waits for it
+    _TABLE = {name: _OPTIONS[name] for name in ("exchange", "dead_letter_queue", "delivery_limit")}
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        **_OPTIONS,
+        **redis_options(**_TABLE, queues=(*_OPTIONS["queues"], "sample"), visibility_timeout=9),
+    }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # logging in is not what tests wait for
 # A killed worker's export is taken up while a test waits for it.
 EXPORTS = {**_EXPORTS, "HEARTBEAT_SECONDS": 0.25, "LEASE_SECONDS": 3}

@@ -1,4 +1,4 @@
-"""The whole of Baton as `make run` starts it, and the API as its customers' programs see it."""
+"""The whole of Baton as `make run` starts it, and its customers."""
 
 import json
 import os
@@ -21,53 +21,11 @@ START_SECONDS = 120
 FINAL = ("confirmed", "rejected", "cancelled")
 
 
-class Baton:
-    """A stack of its own, in a state directory and on ports of its own."""
+class Customers:
+    """The API as its customers' programs see it."""
 
-    def __init__(self, state_dir: Path) -> None:
-        self.state_dir = state_dir
-        self.web_port, self.flower_port = (free_port(seed=f"{state_dir}:{name}") for name in ("web", "flower"))
-        self.address = f"http://127.0.0.1:{self.web_port}"
-        self._process = Process(
-            [sys.executable, "-m", "config.local.run"], log=state_dir / "run.log", env=self.environment()
-        )
-
-    def environment(self) -> dict[str, str]:
-        """Return the variables of a person who has set none, but for the places."""
-        return {
-            "BATON_STATE_DIR": str(self.state_dir),
-            "WEB_PORT": str(self.web_port),
-            "FLOWER_PORT": str(self.flower_port),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            **dict.fromkeys(("DATABASE_URL", "CELERY_BROKER_URL", "DJANGO_SECRET_KEY", "DJANGO_DEBUG"), ""),
-        }
-
-    def wait_until_up(self) -> None:
-        self._process.wait_for_output("Baton is running.", seconds=START_SECONDS)
-
-    def output(self) -> str:
-        return self._process.output()
-
-    def pid_of(self, name: str) -> int:
-        """Return the process that runs under a name of the Procfile, as the last line about it says."""
-        return int(re.findall(rf"^{re.escape(name)} +\| started \(pid (\d+)\)", self.output(), re.MULTILINE)[-1])
-
-    def kill(self, name: str) -> None:
-        """Kill -9; a process that is dead and not back yet is dead enough."""
-        with suppress(ProcessLookupError):
-            os.kill(self.pid_of(name), signal.SIGKILL)
-
-    def press_ctrl_c(self) -> int:
-        self._process.send(signal.SIGINT)
-        wait_until(lambda: self._process.exit_code is not None, seconds=90, what="an end after Ctrl-C")
-        return self._process.exit_code or 0
-
-    def stop(self) -> None:
-        """Stop, and delete the data that root keeps elsewhere."""
-        self._process.stop(seconds=90)
-        Postgres(self.state_dir).destroy()
-
-    # --- as a customer -------------------------------------------------------------------------------------------
+    def __init__(self, address: str) -> None:
+        self.address = address
 
     def call(self, path: str, body: Any = None, *, seconds: float = 30) -> tuple[int, Any]:
         """Return status and JSON."""
@@ -121,6 +79,48 @@ class Baton:
 
         wait_until(all_settled, seconds=seconds, what=f"all of {len(order_ids)} orders settled")
         return [self.order(order_id) for order_id in order_ids]
+
+
+class Baton(Customers):
+    """A stack of its own, in a state directory and on ports of its own."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self.state_dir = state_dir
+        self.web_port, self.flower_port = (free_port(seed=f"{state_dir}:{name}") for name in ("web", "flower"))
+        super().__init__(f"http://127.0.0.1:{self.web_port}")
+        self._process = Process(
+            [sys.executable, "-m", "config.local.run"], log=state_dir / "run.log", env=self.environment()
+        )
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of a person who has set none, but for the places."""
+        return {
+            "BATON_STATE_DIR": str(self.state_dir),
+            "WEB_PORT": str(self.web_port),
+            "FLOWER_PORT": str(self.flower_port),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            **dict.fromkeys(("DATABASE_URL", "CELERY_BROKER_URL", "DJANGO_SECRET_KEY", "DJANGO_DEBUG"), ""),
+        }
+
+    def wait_until_up(self) -> None:
+        self._process.wait_for_output("Baton is running.", seconds=START_SECONDS)
+
+    def output(self) -> str:
+        return self._process.output()
+
+    def pid_of(self, name: str) -> int:
+        """Return the process that runs under a name of the Procfile, as the last line about it says."""
+        return int(re.findall(rf"^{re.escape(name)} +\| started \(pid (\d+)\)", self.output(), re.MULTILINE)[-1])
+
+    def kill(self, name: str) -> None:
+        """Kill -9; a process that is dead and not back yet is dead enough."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid_of(name), signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Stop, and delete the data that root keeps elsewhere."""
+        self._process.stop(seconds=90)
+        Postgres(self.state_dir).destroy()
 
 
 def attempt(action: Callable[[], Any]) -> Any:
