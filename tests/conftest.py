@@ -15,7 +15,13 @@ from tests.processes import Process, manage_command, running, wait_until_databas
 # Folders whose tests share what takes long to start: a whole stack, a RabbitMQ. They stay in one process, and begin
 # first, so that no process is left alone with them at the end.
 TOGETHER = ("tests/e2e", "tests/contract")
-LONG = (*TOGETHER, "tests/orders/exports/test_workers", "tests/config/local/test_supervise")
+LONG = (
+    "tests/e2e",
+    "tests/e2e/test_thousand_customers",  # nobody should have to wait for their mails
+    "tests/contract",
+    "tests/orders/exports/test_workers",
+    "tests/config/local/test_supervise",
+)
 
 
 class FileByFile(LoadFileScheduling):
@@ -34,8 +40,12 @@ class FileByFile(LoadFileScheduling):
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest."""
-    places = {start: place for place, start in enumerate(LONG)}
-    items.sort(key=lambda item: next((places[start] for start in LONG if item.nodeid.startswith(start)), len(LONG)))
+
+    def place(item: pytest.Item) -> int:
+        places = [place for place, start in enumerate(LONG) if item.nodeid.startswith(start)]
+        return max(places, default=len(LONG))
+
+    items.sort(key=place)  # keeps the random order otherwise
 
 
 @pytest.hookimpl(optionalhook=True)
