@@ -8,8 +8,13 @@ from messaging.subscriptions import subscription_named
 
 def queue_of(consumer: str) -> Queue:
     """Return the queue a consumer's messages go to. Raises UnknownQueue."""
+    return queue_named(queue_name_of(consumer))
+
+
+def queue_name_of(consumer: str) -> str:
+    """Return the name of a consumer's queue; of an unknown one, what its name says."""
     subscription = subscription_named(consumer)
-    return queue_named(subscription.queue if subscription and subscription.queue else consumer.partition(".")[0])
+    return subscription.queue if subscription and subscription.queue else consumer.partition(".")[0]
 
 
 def owner_of(consumer: str) -> Team:

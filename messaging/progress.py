@@ -3,25 +3,20 @@
 Six queries, however many messages there are.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeVar
+from typing import Literal
 from uuid import UUID
 
-from django.db.models import Q
-
-from messaging.flow.holds import Hold, Holds, current_holds
+from messaging.flow.holds import Hold, Holds
+from messaging.known import Known, Place
 from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
-from messaging.models.dead_letter import UNSETTLED
 from messaging.models.dead_letter import State as LetterState
 from messaging.owners import owner_of
 from messaging.subscriptions import Subscription, subscriptions_of
 
 State = Literal["waiting", "queued", "retrying", "done", "dead"]
 SETTLED: frozenset[State] = frozenset({"done", "dead"})
-_Place = tuple[UUID, str]
-Row = TypeVar("Row", ProcessedMessage, Attempt, DeadLetter)
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ def progress_of(key: str) -> list[ConsumerProgress]:
     A message that has left the outbox by retention is not listed.
     """
     messages = list(OutboxMessage.objects.filter(key=key).order_by("pk"))
-    known = _Known(key, [message.message_id for message in messages])
+    known = Known([key], [message.message_id for message in messages])
     return [
         _progress(message, subscription, known)
         for message in messages
@@ -59,31 +54,7 @@ def progress_of(key: str) -> list[ConsumerProgress]:
     ]
 
 
-class _Known:
-    """What inbox, retries and dead letters know of some messages."""
-
-    def __init__(self, key: str, message_ids: list[UUID]) -> None:
-        letters = list(DeadLetter.objects.filter(Q(key=key) | Q(message_id__in=message_ids)).order_by("pk"))
-        self._copies = {letter.copy_of_id: letter for letter in letters if letter.copy_of_id}
-        self._letters = _by_place(sorted(letters, key=lambda letter: (letter.state in UNSETTLED, letter.pk)))
-        wanted = [*message_ids, *(copy.message_id for copy in self._copies.values() if copy.message_id)]
-        self.processed = _by_place(ProcessedMessage.objects.filter(message_id__in=wanted))
-        self.holds = current_holds()
-        self.last_attempt = _by_place(Attempt.objects.filter(message_id__in=wanted).order_by("round", "attempt"))
-
-    def settle_place(self, place: _Place) -> tuple[_Place, DeadLetter | None]:
-        """Return where a message stands, and its dead letter: the edited copy's, if one was sent in its place."""
-        letter = self._letters.get(place)
-        while letter and (copy := self._copies.get(letter.pk)) and copy.message_id:
-            letter, place = copy, (copy.message_id, copy.consumer)
-        return place, letter
-
-
-def _by_place(rows: "Iterable[Row]") -> "dict[_Place, Row]":
-    return {(row.message_id, row.consumer): row for row in rows if row.message_id is not None}
-
-
-def _progress(message: OutboxMessage, subscription: Subscription, known: _Known) -> ConsumerProgress:
+def _progress(message: OutboxMessage, subscription: Subscription, known: Known) -> ConsumerProgress:
     place, letter = known.settle_place((message.message_id, subscription.consumer))
     last_attempt, processed = known.last_attempt.get(place), known.processed.get(place)
     state, updated_at = _state(message, subscription.consumer, processed, letter, last_attempt)
@@ -129,7 +100,7 @@ def _state_of_retry(last_attempt: Attempt) -> tuple[State, datetime]:
     return "retrying", last_attempt.failed_at
 
 
-def _hold(state: State, message: OutboxMessage, place: _Place, holds: Holds) -> Hold | None:
+def _hold(state: State, message: OutboxMessage, place: Place, holds: Holds) -> Hold | None:
     """Return what holds the message back. What is in a worker's hand or on its way there is parked when it arrives."""
     if state in SETTLED:
         return None

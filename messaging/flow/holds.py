@@ -19,6 +19,7 @@ class Hold:
 
     since: datetime
     by: str = ""  # a person; empty for a circuit
+    cause: Pause | Circuit | None = None
 
     def __str__(self) -> str:
         since = self.since.strftime("%Y-%m-%d %H:%M UTC")
@@ -38,10 +39,10 @@ class Holds:
         """Return why this message must wait for this consumer, None when it need not."""
         for pause in self.pauses:
             if pause.consumer == consumer or (pause.event_name, pause.key) == (event_name, key):
-                return Hold(since=pause.paused_at, by=pause.paused_by)
+                return Hold(since=pause.paused_at, by=pause.paused_by, cause=pause)
         for circuit in self.circuits:
             if circuit.consumer == consumer and circuit.probe_message_id != message_id and circuit.opened_at:
-                return Hold(since=circuit.opened_at)
+                return Hold(since=circuit.opened_at, cause=circuit)
         return None
 
     def on_envelope(self, consumer: str, envelope: Envelope) -> Hold | None:

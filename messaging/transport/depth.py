@@ -7,7 +7,7 @@ its management plug-in only.
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import kombu
@@ -21,10 +21,11 @@ NOT_FOUND = 404
 
 @dataclass(frozen=True)
 class Depth:
-    """Messages waiting, and messages taken and not ended; None where the broker does not say."""
+    """Messages waiting, messages taken and not ended, connected consumers; None where the broker does not say."""
 
     waiting: int
     taken: int | None
+    consumer_count: int | None = field(default=None, compare=False)
 
     @property
     def total(self) -> int:
@@ -41,7 +42,7 @@ def depths(connection: kombu.Connection, queues: Iterable[str]) -> dict[str, Dep
     channel = connection.default_channel
     if isinstance(channel, RedisChannel):
         return _on_redis(channel, names)
-    return {name: Depth(waiting=_ready(connection, name), taken=None) for name in names}
+    return {name: _on_rabbitmq(connection, name) for name in names}
 
 
 def _on_redis(channel: RedisChannel, queues: list[str]) -> dict[str, Depth]:
@@ -60,14 +61,15 @@ def _on_redis(channel: RedisChannel, queues: list[str]) -> dict[str, Depth]:
     }
 
 
-def _ready(connection: kombu.Connection, queue: str) -> int:
+def _on_rabbitmq(connection: kombu.Connection, queue: str) -> Depth:
     # A channel of its own: RabbitMQ closes the channel on which somebody asks for a queue that does not exist.
     channel: Any = connection.channel()
     try:
-        return int(channel.queue_declare(queue=queue, passive=True).message_count)
+        declared = channel.queue_declare(queue=queue, passive=True)
+        return Depth(waiting=int(declared.message_count), taken=None, consumer_count=int(declared.consumer_count))
     except ChannelError as error:
         if error.reply_code != NOT_FOUND:
             raise
-        return 0
+        return Depth(waiting=0, taken=None, consumer_count=0)
     finally:
         channel.close()
