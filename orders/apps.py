@@ -11,6 +11,11 @@ class OrdersConfig(AppConfig):
     verbose_name = _("Orders")
 
     def ready(self) -> None:
-        """Connect the receivers, register the checks."""
+        """Connect the receivers, register the checks and what triage asks for."""
         from orders import receivers  # noqa: F401, PLC0415  (models exist only now)
         from orders.exports import checks  # noqa: F401, PLC0415
+        from orders.exports.triage import register_exports  # noqa: PLC0415
+        from orders.triage import register_orders  # noqa: PLC0415
+
+        register_orders()
+        register_exports()

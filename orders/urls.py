@@ -1,5 +1,6 @@
 """The pages of orders."""
 
+from django.contrib import admin
 from django.urls import path
 
 from orders import views
@@ -12,4 +13,5 @@ urlpatterns = [
     path("orders/<uuid:order_id>/", views.order_page, name="order"),
     path("orders/<uuid:order_id>/progress/", views.order_progress, name="progress"),
     path("orders/<uuid:order_id>/cancel/", views.cancel, name="cancel"),
+    path("orders/<uuid:order_id>/triage/", admin.site.admin_view(views.order_triage), name="triage"),
 ]

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseStopPolling
 
+from messaging.triage.pages import triage_page
 from orders import services
 from orders.errors import IdempotencyKeyReused, OrderAlreadySettled, OrderNotFound, OrderRefused
 from orders.forms import OrderForm
@@ -69,6 +70,11 @@ def order_progress(request: HttpRequest, order_id: UUID) -> HttpResponse:
     picture = render(request, "orders/_progress.html", {"order": timeline.order, "timeline": timeline, "polled": True})
     response.content = picture.content
     return response
+
+
+def order_triage(request: HttpRequest, order_id: UUID) -> HttpResponse:
+    """Show the staff whose the order's messages are."""
+    return triage_page(request, str(order_id))
 
 
 @require_POST

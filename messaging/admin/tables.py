@@ -1,6 +1,9 @@
 """Outbox, inbox and failed attempts."""
 
 from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from messaging.admin.read_only import ReadOnlyAdmin
@@ -11,11 +14,16 @@ from messaging.models import Attempt, OutboxMessage, ProcessedMessage
 class OutboxMessageAdmin(ReadOnlyAdmin[OutboxMessage]):
     """What was published, and whether the broker has it."""
 
-    list_display = ("message_id", "name", "key", "occurred_at", "published_at", "last_error")
+    list_display = ("message_id", "name", "key", "occurred_at", "published_at", "last_error", "whose")
     list_filter = (("published_at", admin.EmptyFieldListFilter), "name")
     search_fields = ("key__exact", "message_id__exact", "correlation_id__exact")
     search_help_text = _("The id of an order, a message or a correlation")
     ordering = ("-id",)
+
+    @admin.display(description=_("Whose is it?"))
+    def whose(self, message: OutboxMessage) -> SafeString:
+        """Return the way to triage."""
+        return format_html('<a href="{}">{}</a>', reverse("triage_of", args=[message.message_id]), _("Triage"))
 
 
 @admin.register(ProcessedMessage)

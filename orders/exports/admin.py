@@ -6,6 +6,9 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
@@ -64,6 +67,14 @@ class ExportAdmin(ModelAdmin):
     list_filter = ["state", "format", "failure", "created_at"]
     list_select_related = ["requested_by"]
     show_full_result_count = False
+    readonly_fields = ["whose"]
+
+    @admin.display(description=gettext_lazy("Whose is it?"))
+    def whose(self, export: Export) -> SafeString:
+        """Return the way to triage."""
+        return format_html(
+            '<a href="{}">{}</a>', reverse("triage_of", args=[export.pk]), _("Evidence, owner, next step")
+        )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Refuse: the exports' page takes new ones."""

@@ -5,6 +5,7 @@ state that it leaves, so of two that race exactly one changes the row and the ot
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from uuid import UUID
 
 from django.db import models
@@ -42,6 +43,10 @@ class OrderQuerySet(models.QuerySet["Order"]):
     def cancel(self, order_id: UUID) -> bool:
         """Settle an accepted order: the customer does not want it any more."""
         return self._settle(order_id, OrderStatus.CANCELLED)
+
+    def accepted_before(self, moment: datetime) -> "OrderQuerySet":
+        """Return what was placed before a time and is not settled yet, the oldest first."""
+        return self.filter(status=OrderStatus.ACCEPTED, placed_at__lt=moment).order_by("pk")
 
     def flag(self, order_id: UUID) -> bool:
         """Mark that a person must look at the order. Its status stays what it is, also when it is final."""
@@ -96,6 +101,7 @@ class Order(models.Model):
         ]
         indexes = [
             models.Index(fields=["id"], condition=Q(needs_attention=True), name="order_needing_attention"),
+            models.Index(fields=["id"], condition=Q(status=OrderStatus.ACCEPTED), name="order_accepted"),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,98 @@
+"""Everything that is looked up, once for all that was asked. The order of the looks matters.
+
+The broker comes first, then the tables: a message is committed before it is acknowledged, so one that was in no queue
+then, and is in no table afterwards, is nowhere.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import connection
+
+from messaging.known import Known
+from messaging.models import OutboxMessage
+from messaging.owners import queue_name_of
+from messaging.subscriptions import subscriptions_of
+from messaging.triage.asking import Asked
+from messaging.triage.broker import BrokerLook, look_at_broker
+from messaging.triage.facts import InHand, Process, QueueLook
+from messaging.triage.processes import look_at_processes
+
+MAX_COUNTED: Final = 10_000  # rows of the outbox before one; beyond that the figure means "at least"
+
+_COUNT_AHEAD: Final = """
+    SELECT count(*) FROM (
+        SELECT 1 FROM messaging_outboxmessage WHERE published_at IS NULL AND id < %s LIMIT %s
+    ) AS ahead
+"""
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What the looks brought. ``ahead`` counts the unsent rows before each unsent row that was asked for."""
+
+    now: datetime
+    broker: BrokerLook
+    known: Known
+    processes: tuple[Process, ...]
+    in_hand: dict[Any, InHand]
+    ahead: dict[int, int]
+
+    @property
+    def queues(self) -> dict[str, QueueLook]:
+        """Return what the broker says of each queue."""
+        is_complete = self.broker.is_searchable and self.broker.search.is_complete
+        return {
+            name: QueueLook(depth.waiting, is_complete, depth.consumer_count)
+            for name, depth in self.broker.depths.items()
+        }
+
+
+def look(asks: Sequence[Asked]) -> Looks:
+    """Look everywhere."""
+    ids = {message_id for asked in asks for message_id in asked.all_message_ids}
+    broker = look_at_broker(_queues(asks), [str(message_id) for message_id in ids])
+    processes, in_hand = look_at_processes()
+    known = Known([asked.key for asked in asks if asked.is_subject and asked.key], ids)
+    return Looks(now(), broker, known, processes, in_hand, _ahead(asks))
+
+
+def now() -> datetime:
+    """Return the database's time."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        (found,) = cursor.fetchone()
+    moment: datetime = found
+    return moment
+
+
+def all_queues() -> list[str]:
+    """Return the names of the project's queues."""
+    return [queue.name for queue in settings.MESSAGING["QUEUES"]]
+
+
+def _queues(asks: Sequence[Asked]) -> list[str]:
+    """Return the queues that the messages may be in: all, if one has left the outbox and its event is not known."""
+    if any(asked.has_unknown_events for asked in asks):
+        return all_queues()
+    names = {row.name for asked in asks for row in asked.rows}
+    found = {queue_name_of(known.consumer) for name in names for known in subscriptions_of(name)}
+    return sorted(found & set(all_queues()))
+
+
+def _ahead(asks: Sequence[Asked]) -> dict[int, int]:
+    """Count before the first of them only; the others are at most as far back as their number among these says."""
+    unsent = sorted(_unsent(asks), key=lambda row: row.pk)
+    if not unsent:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_AHEAD, [unsent[0].pk, MAX_COUNTED])
+        (before,) = cursor.fetchone()
+    return {row.pk: before + number for number, row in enumerate(unsent)}
+
+
+def _unsent(asks: Sequence[Asked]) -> Iterator[OutboxMessage]:
+    return (row for asked in asks for row in asked.rows if row.published_at is None)

@@ -1,0 +1,54 @@
+"""The pages of triage: one id, live; and all that is stuck. For staff, within the admin's frame."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+from django_htmx.http import HttpResponseStopPolling
+
+from messaging.triage.asking import BadId, look_up
+from messaging.triage.report import triage
+from messaging.triage.stuck import survey
+
+BAD_REQUEST = 400
+
+
+@require_GET
+def triage_page(request: HttpRequest, subject_id: str) -> HttpResponse:
+    """Show the verdicts on one id; for htmx only these, and 286 when they change no more."""
+    try:
+        report = triage(subject_id)
+    except BadId as refusal:
+        return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=subject_id)
+    context: dict[str, Any] = {"report": report, "asked_id": subject_id}
+    if not request.headers.get("HX-Request"):
+        return _page(request, "report.html", title=_("Whose is it?"), **context)
+    answer = render(request, "messaging/triage/_verdicts.html", context)
+    return HttpResponseStopPolling(answer.content) if report.is_over else answer
+
+
+@require_GET
+def stuck_page(request: HttpRequest) -> HttpResponse:
+    """Show what is not settled, by verdict and owner; with ``?id=`` go to that one."""
+    wanted = request.GET.get("id", "").strip()
+    if wanted:
+        try:
+            look_up(wanted)
+        except BadId as refusal:
+            return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=wanted)
+        return redirect("triage_of", wanted)
+    if request.headers.get("HX-Request"):
+        return render(request, "messaging/triage/_stuck.html", {"survey": survey()})
+    return _stuck_page(request)
+
+
+def _stuck_page(request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
+    return _page(request, "stuck.html", title=_("What is stuck"), status=status, survey=survey(), **context)
+
+
+def _page(request: HttpRequest, template: str, *, title: str, status: int = 200, **context: Any) -> HttpResponse:
+    frame = {**admin.site.each_context(request), "title": title}
+    return render(request, f"messaging/triage/{template}", {**frame, **context}, status=status)

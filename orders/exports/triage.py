@@ -1,0 +1,66 @@
+"""What triage learns from exports: an export's row outlives its message, so what the row says counts."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from django.utils.translation import gettext_lazy as _
+
+from messaging.triage.facts import Subject, Work
+from messaging.triage.subjects import Kind, register, uuids_in
+from orders.events import ExportRequested
+from orders.exports.models import Export
+from orders.exports.states import ACTIVE, ExportState
+
+_CONSUMER = "orders.build_export"
+_QUEUE = "orders.bulk"
+
+
+def register_exports() -> None:
+    """Let triage know exports."""
+    register(
+        Kind(
+            name="export",
+            label=_("export"),
+            first_event=ExportRequested.event_name,
+            queue=_QUEUE,
+            find=find_exports,
+            unsettled=unsettled_exports,
+        )
+    )
+
+
+def find_exports(keys: Collection[str]) -> dict[str, Subject]:
+    """Return those of the keys that are exports."""
+    return {str(export.pk): _subject(export) for export in Export.objects.filter(pk__in=uuids_in(keys))}
+
+
+def unsettled_exports(before: datetime, limit: int) -> Iterable[str]:
+    """Return the ids of exports that wait or run, the oldest first."""
+    found = Export.objects.filter(state__in=ACTIVE, created_at__lt=before).order_by("pk")
+    return [str(pk) for pk in found.values_list("pk", flat=True)[:limit]]
+
+
+def _work(export: Export) -> Work:
+    match export.state:
+        case ExportState.QUEUED:
+            return Work("waiting")
+        case ExportState.RUNNING:
+            detail = f"{export.rows_done} / {export.rows_total or '?'}"
+            return Work("running", detail, export.worker, export.started_at, export.lease_expires_at)
+        case ExportState.FAILED:
+            return Work("failed", str(export.get_failure_display()))
+        case _:
+            return Work("done", str(export.get_state_display()))
+
+
+def _subject(export: Export) -> Subject:
+    return Subject(
+        kind="export",
+        key=str(export.pk),
+        queue=_QUEUE,
+        first_event=ExportRequested.event_name,
+        created_at=export.created_at,
+        is_settled=not export.is_active,
+        status=export.get_state_display(),
+        works={_CONSUMER: _work(export)},
+    )
