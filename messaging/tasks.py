@@ -7,6 +7,7 @@ from messaging import pruning
 from messaging.dead_letters.alerts import send_alerts
 from messaging.dead_letters.replaying import advance
 from messaging.dead_letters.settling import resolve_applied
+from messaging.reconciling import tick
 
 log = structlog.get_logger(__name__)
 
@@ -30,3 +31,9 @@ def tend_dead_letters() -> dict[str, int]:
     if any(counts.values()):
         log.info("dead_letters_tended", **counts)
     return counts
+
+
+@shared_task(name="messaging.reconcile", soft_time_limit=50, time_limit=55)  # seconds; a minute to the next tick
+def reconcile() -> dict[str, int]:
+    """Send again what the broker has lost, and report what contradicts itself."""
+    return tick.reconcile().counts()

@@ -12,7 +12,7 @@ class OrdersConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect the receivers, register the checks and what triage asks for."""
-        from orders import receivers  # noqa: F401, PLC0415  (models exist only now)
+        from orders import findings, receivers  # noqa: F401, PLC0415  (models exist only now)
         from orders.exports import checks  # noqa: F401, PLC0415
         from orders.exports.triage import register_exports  # noqa: PLC0415
         from orders.triage import register_orders  # noqa: PLC0415

@@ -19,6 +19,7 @@ MESSAGING = {
     "DATABASE_WAIT_SECONDS": 5,  # below the short limits of tests/sample
     "HEARTBEAT_SECONDS": 0.5,  # what a process says of itself is what tests wait for
     "HEARTBEAT_STALE_SECONDS": 3,
+    "RECONCILE_GRACE_SECONDS": 2,
 }
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:  # Redis; what a killed worker had taken comes back while a test waits for it

@@ -82,5 +82,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(),  # every minute: an alert about a new kind of failure waits no longer
         "options": {"expires": 50},
     },
+    # Every minute: an emptied broker costs the grace (RECONCILE_GRACE_SECONDS) and at most that.
+    "reconcile": {"task": "messaging.reconcile", "schedule": crontab(), "options": {"expires": 50}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(env.BATON_STATE_DIR / "celerybeat-schedule")

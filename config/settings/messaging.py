@@ -54,6 +54,9 @@ MESSAGING: dict[str, Any] = {
     # Seconds between two signs of life of a process, and after how many without one it counts as dead: four missed.
     "HEARTBEAT_SECONDS": 5,
     "HEARTBEAT_STALE_SECONDS": 20,
+    # Seconds after it was sent until a message may count as lost: longer than a handler's hard limit, so that a
+    # transaction which is just being committed is not taken for one that never began.
+    "RECONCILE_GRACE_SECONDS": 60,
     # Rows one DELETE of the pruning takes: short locks, little WAL at a time.
     "PRUNE_BATCH_SIZE": 1_000,
 }

@@ -37,6 +37,7 @@ MESSAGING_KEYS = frozenset(
         "PRUNE_BATCH_SIZE",
         "HEARTBEAT_SECONDS",
         "HEARTBEAT_STALE_SECONDS",
+        "RECONCILE_GRACE_SECONDS",
     }
 )
 _CELERY_KEYS = frozenset(f"CELERY_{key.upper()}" for key in DEFAULTS)

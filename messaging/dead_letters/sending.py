@@ -80,5 +80,5 @@ def _put_back_into_outbox(letter_ids: list[int]) -> None:
     for letter in DeadLetter.objects.filter(pk__in=letter_ids, consumer=RELAY).open():
         row = OutboxMessage.of(letter.open_envelope())
         again = OutboxMessage.objects.filter(message_id=row.message_id)
-        if not again.update(published_at=None, send_failure_count=0, available_at=Now()):
+        if not again.update(published_at=None, settled_at=None, send_failure_count=0, available_at=Now()):
             row.save(force_insert=True)

@@ -5,7 +5,7 @@ until ``available_at``; a relay that dies or hangs loses it then to another one 
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Self
 
@@ -44,8 +44,10 @@ _CLAIM = """
 """
 
 _MARK_PUBLISHED = """
-    UPDATE messaging_outboxmessage SET published_at = clock_timestamp()
-    WHERE id = ANY(%s) AND published_at IS NULL
+    UPDATE messaging_outboxmessage AS message
+    SET published_at = clock_timestamp(), sent_to = string_to_array(copies.consumers, ',')
+    FROM unnest(%s::bigint[], %s::text[]) AS copies (id, consumers)
+    WHERE message.id = copies.id AND published_at IS NULL
 """
 
 
@@ -62,10 +64,11 @@ class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
         """Take the oldest due rows for ``lease``; two relays never take the same one (F19)."""
         return sorted(self.raw(_CLAIM, [limit, lease]), key=lambda message: message.pk)
 
-    def mark_published(self, pks: Iterable[int]) -> int:
-        """Note that the broker confirmed these rows."""
+    def mark_published(self, sent_to: Mapping[int, Iterable[str]]) -> int:
+        """Note that the broker confirmed these rows, each for the consumers that it was for."""
+        consumers = [",".join(sorted(names)) for names in sent_to.values()]
         with connection.cursor() as cursor:
-            cursor.execute(_MARK_PUBLISHED, [list(pks)])
+            cursor.execute(_MARK_PUBLISHED, [list(sent_to), consumers])
             return int(cursor.rowcount)
 
     def release(self, pks: Iterable[int]) -> int:

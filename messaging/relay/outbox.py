@@ -103,7 +103,7 @@ def _send_group(consumer: str, group: list[Delivery], producer: kombu.Producer) 
 
 
 def _mark(deliveries: list[Delivery]) -> None:
-    complete = [delivery.row.pk for delivery in deliveries if delivery.is_complete]
+    complete = {delivery.row.pk: delivery.sent for delivery in deliveries if delivery.is_complete}
     if complete:
         OutboxMessage.objects.mark_published(complete)
         log.info("published", message_count=len(complete))
@@ -127,7 +127,7 @@ def _postpone_or_bury(delivery: Delivery) -> None:
                 )
                 sent.add(consumer)
         if sent >= {*delivery.wanted, *delivery.refusals}:
-            OutboxMessage.objects.mark_published([row.pk])
+            OutboxMessage.objects.mark_published({row.pk: sent})
         else:
             errors = "; ".join(f"{consumer}: {error}" for consumer, error in delivery.refusals.items())
             row.postpone(sent_to=sorted(sent), delay=REFUSED_AGAIN_AFTER, error=errors, at_fault=at_fault)

@@ -1,0 +1,67 @@
+"""When is a message lost? The one rule, for the reconciler and for triage.
+
+A message that was sent to a queue is lost when nothing of it is left in the database (no inbox row, no retry that
+waits, no dead letter), no living worker has it in hand, it was sent longer ago than a grace, and one of these holds:
+
+    queue empty    its queue has nothing waiting, and nothing that anybody has taken
+    overtaken      messages of the same queue that were sent well after it have been processed
+
+So with a queue that is merely long nothing is lost (F78): it is not empty, and what was sent later comes later. The
+rule may err towards "lost" where order is broken on purpose (a bundle handed back goes to the tail), which costs one
+more copy; the inbox absorbs it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from django.conf import settings
+
+from messaging.transport.depth import Depth
+
+LATER_COUNT: Final = 10  # processed messages that were sent later: one may have come by another way, ten have not
+MARGIN_SECONDS: Final = 60.0  # that they were sent later: a relay marks a whole round at its end, and there are several
+
+Cause = Literal["queue empty", "overtaken"]
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """What is known of one queue. Times by the database's clock."""
+
+    queue: str
+    depth: Depth
+    looked_at: datetime
+    # When the LATER_COUNT-th newest of the messages that were processed was sent; None when so many are not known.
+    served_until: datetime | None
+    # Every living worker of the queue has said since the look what it holds. RabbitMQ does not tell what was taken.
+    are_hands_known: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether no message is in the queue, nor on its way from it into a worker's hand."""
+        if self.depth.waiting:
+            return False
+        return self.are_hands_known if self.depth.taken is None else self.depth.taken == 0
+
+    @property
+    def lost_before(self) -> datetime | None:
+        """Return the time such that what was sent before it, and is nowhere, is lost; None when nothing can be said."""
+        in_grace_since = self.looked_at - grace()
+        if self.is_empty:
+            return in_grace_since
+        if self.served_until is None:
+            return None
+        return min(self.served_until - timedelta(seconds=MARGIN_SECONDS), in_grace_since)
+
+
+def cause_of_loss(sent_at: datetime, state: QueueState) -> Cause | None:
+    """Return why a message that was last sent at ``sent_at``, and is nowhere else, is lost; None when it is not."""
+    if state.lost_before is None or sent_at >= state.lost_before:
+        return None
+    return "queue empty" if state.is_empty else "overtaken"
+
+
+def grace() -> timedelta:
+    """Return how long after it was sent a message is never looked at."""
+    return timedelta(seconds=settings.MESSAGING["RECONCILE_GRACE_SECONDS"])

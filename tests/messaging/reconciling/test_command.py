@@ -1,0 +1,40 @@
+"""``manage.py reconcile``."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from celery import current_app
+from django.core.management import CommandError, call_command
+
+from messaging.models import Attempt
+from tests.messaging.reconciling.situations import CONSUMER, lose, send
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+
+
+def reconcile(*words: str) -> str:
+    out = StringIO()
+    call_command("reconcile", *words, stdout=out)
+    return out.getvalue()
+
+
+def test_a_dry_run_says_what_would_be_sent() -> None:
+    send(2)
+    lose()
+    assert f"{CONSUMER}: 2 lost by the broker, would be sent again." in reconcile("--dry-run")
+    assert not Attempt.objects.exists()
+    found: dict[str, Any] = json.loads(reconcile("--format", "json"))
+    assert (found["lost"], found["sent_again_count"]) == ({CONSUMER: 2}, 2)
+    assert "Nothing is lost." in reconcile()
+
+
+def test_a_broker_that_does_not_answer_is_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    send()
+    lose()
+    monkeypatch.setattr(current_app.conf, "broker_read_url", "redis://127.0.0.1:1/0")
+    with pytest.raises(CommandError, match="Nothing was sent") as caught:
+        reconcile()
+    assert caught.value.returncode == 2
+    assert not Attempt.objects.exists()
