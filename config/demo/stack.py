@@ -12,7 +12,7 @@ from typing import Self
 from config.local.service import PROJECT_DIR
 from config.local.tether import tethered
 
-START_SECONDS = 120
+START_SECONDS = 180  # longer than the run itself waits for its programs
 STOP_SECONDS = 90
 POLL_SECONDS = 0.1
 ADDRESS = re.compile(r"Shop\s+(http://\S+?)/\s")
@@ -55,7 +55,10 @@ class DemoStack:
         if found is None:
             sys.exit(f"Expected the banner to name a worker to kill; see {self._log}.")
         pid = int(found[1])
-        os.kill(pid, signal.SIGKILL)
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            sys.exit(f"Expected the worker to live until we kill it; it has died by itself. See {self._log}.")
         return pid
 
     def _stop(self) -> None:

@@ -1,6 +1,6 @@
 """What `make run` says when everything is up: where to look, and what to try."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from config.env import Environment
 from config.local.supervise import Running
@@ -14,8 +14,11 @@ def web_address(env: Environment) -> str:
     return _address(env.WEB_HOST, env.WEB_PORT)
 
 
-def banner(env: Environment, processes: Iterable[Running], *, admin: str) -> str:
-    """Return the lines, for people who see Baton for the first time. `admin` tells of the user and the password."""
+def banner(env: Environment, processes: Iterable[Running], *, admin: str, late: Sequence[str]) -> str:
+    """Return the lines, for people who see Baton for the first time.
+
+    `admin` tells of the user and the password; `late` are the programs that have not begun to work.
+    """
     site = web_address(env)
     rows = [
         ("Shop", f"{site}/"),
@@ -26,7 +29,8 @@ def banner(env: Environment, processes: Iterable[Running], *, admin: str) -> str
         ("Logs", f"{env.BATON_STATE_DIR / 'log'}"),
         ("Commands", 'make manage ARGS="help"'),
     ]
-    lines = ["", "Baton is running.", "", *(f"  {name:<10}{text}" for name, text in rows), "", *_dare(processes)]
+    state = f"Baton is running, but not yet {', '.join(late)}: see Logs." if late else "Baton is running."
+    lines = ["", state, "", *(f"  {name:<10}{text}" for name, text in rows), "", *_dare(processes)]
     return "\n".join([*lines, "Stop with Ctrl-C: running tasks finish first, the data is kept.", ""])
 
 

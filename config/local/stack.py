@@ -22,6 +22,7 @@ from config.local.console import Console
 from config.local.drain import drain
 from config.local.ports import PortTakenError, is_taken
 from config.local.procfile import Program, read_procfile
+from config.local.readiness import not_at_work
 from config.local.server_user import open_directory
 from config.local.servers import check_named_servers, embedded_services, service_urls
 from config.local.service import PROJECT_DIR, ServiceError, try_lock
@@ -34,7 +35,7 @@ SET_UP = (("migrate", "--no-input", "--verbosity", "0"), ("seed",))
 ROUND_SECONDS = 0.1
 REVIVE_SECONDS = 1.0  # between looks at what supervisord has given up
 SERVICE_SECONDS = 60  # for a service to answer: PostgreSQL may have to replay its log after a crash
-PROGRAMS_SECONDS = 60  # for the first page: all processes start at once and share the processor
+PROGRAMS_SECONDS = 120  # for all to be at work: they start at once and share the processor
 ANSWER_SECONDS = 5
 HURRY_AFTER_SECONDS = 1.0  # make passes on a signal that we got ourselves; a second Ctrl-C comes later than that
 
@@ -98,7 +99,8 @@ class Stack:
         self._supervisor.start_programs()
         self._show_until(self._is_up, seconds=PROGRAMS_SECONDS)
         if not self._must_stop():
-            self._console.say(banner(self._env, self._supervisor.processes(), admin=self._last_words))
+            late = self._not_at_work()
+            self._console.say(banner(self._env, self._supervisor.processes(), admin=self._last_words, late=late))
         return True
 
     def watch(self) -> None:
@@ -131,7 +133,12 @@ class Stack:
     def _is_up(self) -> bool:
         states = {process.state for process in self._supervisor.processes()}
         has_web = any(program.name == "web" for program in self._programs)
-        return states == {"RUNNING"} and (not has_web or _answers(f"{web_address(self._env)}/healthz"))
+        is_served = not has_web or _answers(f"{web_address(self._env)}/healthz")
+        return states == {"RUNNING"} and is_served and not self._not_at_work()
+
+    def _not_at_work(self) -> list[str]:
+        url = self._environment().get("DATABASE_URL", self._env.DATABASE_URL)
+        return not_at_work(self._programs, self._supervisor.processes(), database_url=url)
 
     def _run_command(self, command: tuple[str, ...]) -> bool:
         line = tethered([sys.executable, "manage.py", *command])

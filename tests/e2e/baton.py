@@ -17,7 +17,7 @@ from config.embedded import Postgres
 from config.local.ports import free_port
 from tests.processes import Process, wait_until
 
-START_SECONDS = 120
+START_SECONDS = 180  # longer than the run itself waits for its programs
 FINAL = ("confirmed", "rejected", "cancelled")
 
 
