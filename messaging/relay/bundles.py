@@ -2,7 +2,8 @@
 
 Adaptive by itself: with one message waiting a bundle holds one, under load it is filled up to ``bundle_size``.
 Three kinds of failure are told apart: the broker's (BrokerTrouble: stop and back off), one queue's (QueueTrouble: the
-others go on), and the message's own.
+others go on), and the message's own. A queue that is gone is declared again by the next try; if that does not help, the
+message counts as at fault, so that it ends on the list and not in a wait that nobody knows of.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from messaging.owners import queue_of
 from messaging.sending import send_bundle
 from messaging.subscriptions import subscription_named
 from messaging.transport.declarations import remedy_for
+from messaging.transport.routing import UnroutableMessage
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +40,7 @@ class BrokerTrouble(MessagingError):
 
 
 class QueueTrouble(MessagingError):
-    """One queue takes nothing (full, gone, or declared otherwise); the other queues do. No message is at fault."""
+    """One queue takes nothing (full, or declared otherwise); the other queues do. No message is at fault."""
 
 
 def send_bundles(consumer: str, envelopes: Sequence[Envelope], *, producer: kombu.Producer) -> Refusals:
@@ -78,17 +80,32 @@ def _send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -
     except amqp.exceptions.MessageNacked as error:  # x-overflow: reject-publish
         return _refused(bundle, QueueTrouble(f"queue full: {error}"))
     except amqp.exceptions.ChannelError as error:
-        # The broker closed the channel (or, for an unroutable message, still owes it an ack): start on a new one.
-        if producer.connection is not None:
-            producer.revive(producer.connection.default_channel)
+        _start_anew(producer)
         if _is_too_large(error):
             return _send_apart(consumer, bundle, producer, error)
-        return _refused(bundle, QueueTrouble(f"{error}{_remedy(consumer, error)}"))
+        return _refused(bundle, _of_queue(consumer, error))
     except BROKER_ERRORS as error:
+        if isinstance(error.__cause__, UnroutableMessage):  # kombu wraps it where the transport is Redis
+            _start_anew(producer)
+            return _refused(bundle, error.__cause__)
         raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
     except Exception as error:
         return _send_apart(consumer, bundle, producer, error)
     return {}
+
+
+def _of_queue(consumer: str, error: amqp.exceptions.ChannelError) -> Exception:
+    if isinstance(error, UnroutableMessage):
+        return error
+    return QueueTrouble(f"{error}{_remedy(consumer, error)}")
+
+
+def _start_anew(producer: kombu.Producer) -> None:
+    """Go on after the broker closed the channel; queues are declared again, in case one was deleted under us."""
+    connection = producer.connection
+    if connection is not None:
+        (connection.declared_entities or set()).clear()
+        producer.revive(connection.default_channel)
 
 
 def _remedy(consumer: str, error: amqp.exceptions.ChannelError) -> str:

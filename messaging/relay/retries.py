@@ -7,6 +7,7 @@ import kombu
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from messaging.dead_letters import bury
 from messaging.failures import describe
@@ -14,6 +15,7 @@ from messaging.flow.trials import tend
 from messaging.models import Attempt
 from messaging.models.dead_letter import Reason
 from messaging.relay.bundles import BrokerTrouble, QueueTrouble, send_bundles
+from messaging.transport.routing import UnroutableMessage
 
 log = structlog.get_logger(__name__)
 
@@ -47,9 +49,17 @@ def _send_group(consumer: str, group: list[Attempt], producer: kombu.Producer) -
     log.info("retries_sent", consumer=consumer, message_count=len(sent))
     for attempt in group:
         error = refusals.get(attempt.message_id)
-        # A queue in trouble is asked again when the lease ends; a consumer or a queue that is gone will not come back.
-        if error is not None and not isinstance(error, QueueTrouble):
+        if error is not None and not _may_pass(attempt, error):
             _bury(attempt, error)
+
+
+def _may_pass(attempt: Attempt, error: Exception) -> bool:
+    """Tell whether to ask again when the lease ends: a consumer that is gone will not come back, a queue may."""
+    if isinstance(error, UnroutableMessage):
+        config = settings.MESSAGING
+        patience = timedelta(seconds=config["RELAY_MAX_SEND_FAILURES"] * config["RELAY_LEASE_SECONDS"])
+        return timezone.now() - attempt.due_at < patience
+    return isinstance(error, QueueTrouble)
 
 
 def _bury(attempt: Attempt, error: Exception) -> None:
