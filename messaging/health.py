@@ -21,7 +21,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 def readyz(_request: HttpRequest) -> JsonResponse:
     """Answer 200 when the database is there and migrated, 503 with the reason otherwise."""
     try:
-        waiting = _unapplied_migration_count()
+        waiting = unapplied_migration_count()
     except DatabaseError:
         return JsonResponse({"status": "unavailable", "database": "not reachable"}, status=UNAVAILABLE)
     if waiting:
@@ -30,6 +30,7 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok", "database": "ok", "migrations": "ok"})
 
 
-def _unapplied_migration_count() -> int:
+def unapplied_migration_count() -> int:
+    """Return how many migrations of this release the database does not have."""
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -22,4 +22,9 @@ def owner_of(consumer: str) -> Team:
     try:
         return queue_of(consumer).owner
     except UnknownQueue:
-        return queue_named(settings.CELERY_TASK_DEFAULT_QUEUE).owner
+        return platform_owner()
+
+
+def platform_owner() -> Team:
+    """Return who answers for relay, broker, database and schedule: the owner of the platform's queue."""
+    return queue_named(settings.CELERY_TASK_DEFAULT_QUEUE).owner

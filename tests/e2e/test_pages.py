@@ -1,12 +1,18 @@
 """Every page, opened in a real browser, with what a running system has to show."""
 
+import json
+import os
 import re
+import subprocess
+import sys
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser import OpenPage
 from tests.e2e.baton import Baton
+from tests.processes import ROOT, wait_until
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -70,3 +76,19 @@ def test_flower_and_the_logs_show_no_personal_data(baton: Baton, open_page: Open
     logs = "".join(path.read_text(errors="replace") for path in (baton.state_dir / "log").iterdir() if path.is_file())
     assert "ann@example.com" not in logs + baton.output()
     assert "Ann Example" not in logs + baton.output()
+
+
+def test_the_doctor_finds_nothing_wrong_with_what_make_run_has_started(baton: Baton) -> None:
+    def examined() -> dict[str, Any]:
+        command = [sys.executable, "-m", "config.local.run", "manage", "doctor", "--format", "json"]
+        environment = {**os.environ, **baton.environment()}
+        ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert ended.returncode in (0, 1), ended.stderr
+        return dict(json.loads(ended.stdout))
+
+    def is_healthy() -> bool:
+        report.update(examined())
+        return bool(report["healthy"])
+
+    report: dict[str, Any] = {}
+    wait_until(is_healthy, seconds=60, what=f"no finding, but {report}")

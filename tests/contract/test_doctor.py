@@ -1,0 +1,51 @@
+"""What the doctor asks the broker itself, on both brokers."""
+
+from typing import Any
+
+import kombu
+import pytest
+from celery import current_app
+
+from messaging.doctor.broker import examine_broker
+from messaging.doctor.lines import Verdict
+from messaging.doctor.queues import examine_declarations
+from messaging.queues import EXCHANGE
+from tests.contract.brokers import Broker
+
+
+@pytest.fixture(autouse=True)
+def _ask_this_broker(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes: Any = current_app.conf.changes
+    for name in ("broker_read_url", "broker_transport_options"):
+        monkeypatch.setitem(changes, name, broker.app.conf[name])
+
+
+def test_the_broker_and_its_version_are_named(broker: Broker) -> None:
+    line = next(iter(examine_broker()))
+    assert (line.what, line.verdict) == ("broker", Verdict.OK)
+    assert ("Valkey" if broker.is_valkey else "RabbitMQ 3.") in line.found
+
+
+def test_an_old_rabbitmq_is_found(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    if broker.is_valkey:
+        pytest.skip("about RabbitMQ")
+    monkeypatch.setattr("messaging.doctor.broker.MIN_RABBITMQ", (99, 0))
+    (line,) = examine_broker()
+    assert (line.verdict, line.wanted) == (Verdict.FINDING, "RabbitMQ 3.10 or newer")
+
+
+def test_a_queue_that_is_declared_otherwise_is_found_and_a_missing_one_is_not_made(broker: Broker) -> None:
+    if broker.is_valkey:
+        assert list(examine_declarations()) == []  # Redis knows no arguments
+        return
+    with broker.app.connection_for_write() as connection:
+        channel: Any = connection.default_channel
+        kombu.Queue("orders", EXCHANGE, routing_key="orders").bind(channel).declare()
+        try:
+            (line,) = examine_declarations()
+            with pytest.raises(connection.channel_errors):
+                channel.queue_declare("inventory", passive=True)
+        finally:
+            connection.channel().queue_delete("orders")
+    assert (line.what, line.verdict) == ("declaration of orders", Verdict.FINDING)
+    assert line.remedy == "Run: python manage.py migrate_queue orders"

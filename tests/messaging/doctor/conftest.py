@@ -1,0 +1,34 @@
+"""An installation in which all is well, as far as rows can say so."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from celery import current_app
+from django.conf import settings
+from django.utils import timezone
+
+from messaging.models import Heartbeat
+
+
+def beat(name: str, role: str, **fields: Any) -> Heartbeat:
+    """Return a sign of life of now."""
+    values = {"hostname": "test", "pid": 1, "started_at": timezone.now(), "is_consuming": True, **fields}
+    return Heartbeat.objects.create(name=name, role=role, **values)
+
+
+@pytest.fixture
+def living(db: None) -> None:
+    """Let there be a sign of life of every process."""
+    for role in ("relay", "collector", "beat"):
+        beat(f"{role}@test", role)
+    for queue in settings.MESSAGING["QUEUES"]:
+        beat(f"{queue.name}@test", "worker", queues=[queue.name], capacity=2)
+
+
+@pytest.fixture
+def broker_url(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return a function that points this process at another broker."""
+
+    changes: Any = current_app.conf.changes
+    return lambda url: monkeypatch.setitem(changes, "broker_read_url", url)
