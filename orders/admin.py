@@ -56,6 +56,7 @@ class OrderAdmin(ModelAdmin):
     search_fields = ["id__iexact", "id__iendswith"]
     search_help_text = _("The order's id, or its last block")
     show_full_result_count = False  # counting millions of rows for a footnote
+    list_before_template = "orders/exports/_admin_list.html"  # type: ignore[assignment]  # unfold says None only
     readonly_fields = ["id", "amount", "way"]
     inlines = [OrderLineInline]
     actions = ["cancel_orders", export_as_xlsx, export_as_csv]
@@ -114,7 +115,7 @@ class OrderAdmin(ModelAdmin):
 
     def has_export_permission(self, request: HttpRequest) -> bool:
         """Let whoever may look at the orders take them along."""
-        return request.user.has_perm("orders.view_order")
+        return self.has_view_permission(request)
 
     def has_cancel_permission(self, request: HttpRequest) -> bool:
         """Ask for the right to change orders, which this read-only page grants to nobody otherwise."""

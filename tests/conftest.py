@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 from celery import current_app
 from django.utils import translation
@@ -46,6 +47,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return max(places, default=len(LONG))
 
     items.sort(key=place)  # keeps the random order otherwise
+
+
+hypothesis.settings.register_profile("thorough", max_examples=2_000)  # pytest --hypothesis-profile=thorough
 
 
 @pytest.hookimpl(optionalhook=True)

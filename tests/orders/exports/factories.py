@@ -19,6 +19,7 @@ from orders.exports.lease import Hold
 from orders.exports.models import Export
 from orders.exports.selection import Selection
 from orders.exports.states import Format
+from orders.models import Order
 
 
 class Row(NamedTuple):
@@ -29,6 +30,8 @@ class Row(NamedTuple):
     moment: datetime | None = None
     amount: Decimal | None = Decimal("-5.00")
 
+
+_GATE = 4711  # any number that no other advisory lock has
 
 COLUMNS = [
     Column("Key", Kind.AMOUNT, 10),
@@ -96,13 +99,12 @@ def many_orders(count: int) -> None:
 
 
 @contextmanager
-def slow_lines(seconds_per_order: float) -> Iterator[None]:
-    """Let the reading of each order's lines take a while, so that there is a middle to break into."""
+def lines_where(condition: str) -> Iterator[None]:
+    """Let the reading of orders' lines evaluate a condition that takes its time; ``fast`` is the line."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE orders_orderline RENAME TO orders_orderline_fast")
         cursor.execute(
-            "CREATE VIEW orders_orderline AS SELECT fast.* FROM orders_orderline_fast AS fast "
-            f"WHERE (SELECT pg_sleep({seconds_per_order} + 0 * fast.quantity)) IS NOT NULL"
+            f"CREATE VIEW orders_orderline AS SELECT fast.* FROM orders_orderline_fast AS fast WHERE {condition}"
         )
     try:
         yield
@@ -110,3 +112,24 @@ def slow_lines(seconds_per_order: float) -> Iterator[None]:
         with connection.cursor() as cursor:
             cursor.execute("DROP VIEW orders_orderline")
             cursor.execute("ALTER TABLE orders_orderline_fast RENAME TO orders_orderline")
+
+
+@contextmanager
+def slow_lines(seconds_per_order: float) -> Iterator[None]:
+    """Let the lines of each order take a while, so that there is something to watch."""
+    with lines_where(f"(SELECT pg_sleep({seconds_per_order} + 0 * fast.quantity)) IS NOT NULL"):
+        yield
+
+
+@contextmanager
+def held_up() -> Iterator[None]:
+    """Insert 400 orders, and let whoever reads them wait at one after the middle until the block is left."""
+    many_orders(400)
+    gate = Order.objects.order_by("pk")[390]
+    wait = f"(SELECT pg_advisory_xact_lock_shared({_GATE} + 0 * fast.quantity)) IS NOT NULL"
+    with lines_where(f"fast.order_id <> '{gate.pk}' OR {wait}"), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [_GATE])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_GATE])

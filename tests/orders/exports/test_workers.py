@@ -1,14 +1,17 @@
-"""Exports with real processes: relay, worker, broker; killed, cancelled, delivered twice, and beside other work."""
+"""Exports with real processes: relay, worker, broker, browser; killed, cancelled, doubled, and beside other work."""
 
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.db import transaction
+from playwright.sync_api import Page, expect
 
 from messaging.models import Attempt, DeadLetter, ProcessedMessage
 from messaging.publish import publish
@@ -17,7 +20,8 @@ from orders.exports import files, housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from orders.models import Order, OrderStatus
-from tests.orders.exports.factories import an_export, many_orders, slow_lines
+from tests.browser import OpenPage
+from tests.orders.exports.factories import a_person, an_export, held_up, many_orders, slow_lines
 from tests.orders.exports.readers import read_csv, read_xlsx
 from tests.orders.factories import an_order
 from tests.processes import Process, running, wait_until, worker_command
@@ -25,17 +29,43 @@ from tests.processes import Process, running, wait_until, worker_command
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "relay")]
 
 
+class Lane:
+    """The worker of the lane. The tests of this module share it; one that kills it leaves the next one behind."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: Process | None = None
+
+    def start(self) -> None:
+        """Start a worker unless one is alive; without waiting for it."""
+        if self._process is None or self._process.exit_code is not None:
+            log = self._folder / f"{time.monotonic_ns()}.log"
+            self._process = Process(worker_command("orders.bulk", concurrency=2), log=log)
+
+    def wait(self) -> None:
+        assert self._process is not None
+        self._process.wait_for_output(" ready.")
+
+    def kill(self) -> None:
+        """Kill -9 the worker with all its children."""
+        if self._process is not None:
+            self._process.kill()
+
+
 @pytest.fixture(scope="module")
-def _bulk_worker(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    log = tmp_path_factory.mktemp("bulk") / "worker.log"
-    with running(worker_command("orders.bulk", concurrency=2), log=log, ready=" ready.") as process:
-        yield process
+def _lane(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
+    lane = Lane(tmp_path_factory.mktemp("lane"))
+    lane.start()
+    yield lane
+    lane.kill()
 
 
 @pytest.fixture
-def bulk_worker(transactional_db: None, empty_broker: None, _bulk_worker: Process) -> Process:
-    """Run a worker of the lane; the tests of this module share it."""
-    return _bulk_worker
+def lane(transactional_db: None, empty_broker: None, _lane: Lane) -> Lane:
+    """Run a worker of the lane."""
+    _lane.start()
+    _lane.wait()
+    return _lane
 
 
 def state_of(export: Export) -> str:
@@ -65,8 +95,9 @@ def files_of(export: Export) -> list[str]:
     return [path.name for folder in folders if folder.exists() for path in folder.glob(f"{export.pk}*")]
 
 
+@pytest.mark.usefixtures("lane")
 @pytest.mark.parametrize("file_format", list(Format))
-def test_an_export_is_built_by_the_worker_of_the_lane(file_format: Format, bulk_worker: Process) -> None:
+def test_an_export_is_built_by_the_worker_of_the_lane(file_format: Format) -> None:
     many_orders(1_500)
     export = an_export(file_format=file_format)
     wait_for(export, ExportState.READY)
@@ -76,9 +107,9 @@ def test_an_export_is_built_by_the_worker_of_the_lane(file_format: Format, bulk_
     wait_until(lambda: ProcessedMessage.objects.filter(consumer="orders.build_export").count() == 1, what="the ack")
 
 
-def test_a_worker_killed_at_50_percent_costs_nothing_but_time(bulk_worker: Process) -> None:
-    many_orders(1_200)
-    with slow_lines(0.003):
+@pytest.mark.usefixtures("lane")
+def test_a_worker_killed_at_50_percent_costs_nothing_but_time() -> None:
+    with held_up():
         export = an_export()
         wait_for_the_middle(export)
         kill_the_builder_of(export)
@@ -87,29 +118,27 @@ def test_a_worker_killed_at_50_percent_costs_nothing_but_time(bulk_worker: Proce
     wait_for(export, ExportState.READY)
     assert time.monotonic() - killed_at < 60
     assert export.attempt_count == 2
-    assert len(read_csv(path_of(export))) == 1_201
+    assert len(read_csv(path_of(export))) == 401
+    assert files_of(export) == [path_of(export).name]
     assert not Attempt.objects.exists()
     assert not DeadLetter.objects.exists()
 
 
-def test_a_worker_that_goes_down_with_all_its_children_is_replaced_by_the_next(
-    tmp_path: Path, empty_broker: None
-) -> None:
-    many_orders(1_200)
-    command = worker_command("orders.bulk", concurrency=1)
-    with slow_lines(0.003), running(command, log=tmp_path / "first.log", ready=" ready.") as worker:
+def test_a_worker_that_goes_down_with_all_its_children_is_replaced_by_the_next(lane: Lane) -> None:
+    with held_up():
         export = an_export()
         wait_for_the_middle(export)
-        worker.kill()
-    with running(command, log=tmp_path / "second.log", ready=" ready."):
-        wait_until(lambda: take_up() or state_of(export) == ExportState.READY, what="the lease to run out")
-        wait_for(export, ExportState.READY)
-    assert len(read_csv(path_of(export))) == 1_201
+        lane.kill()
+    lane.start()
+    wait_until(lambda: take_up() or state_of(export) == ExportState.READY, what="the lease to run out")
+    wait_for(export, ExportState.READY)
+    assert export.attempt_count == 2
+    assert len(read_csv(path_of(export))) == 401
 
 
-def test_cancelled_at_50_percent_leaves_no_file_and_frees_the_worker(bulk_worker: Process) -> None:
-    many_orders(1_200)
-    with slow_lines(0.003):
+@pytest.mark.usefixtures("lane")
+def test_cancelled_at_50_percent_leaves_no_file_and_frees_the_worker() -> None:
+    with held_up():
         export = an_export()
         wait_for_the_middle(export)
         assert Export.objects.cancel(export.pk)
@@ -119,9 +148,9 @@ def test_cancelled_at_50_percent_leaves_no_file_and_frees_the_worker(bulk_worker
     wait_for(other, ExportState.READY)
 
 
-def test_cancelled_while_its_worker_is_dead_leaves_no_file(bulk_worker: Process) -> None:
-    many_orders(1_200)
-    with slow_lines(0.003):
+@pytest.mark.usefixtures("lane")
+def test_cancelled_while_its_worker_is_dead_leaves_no_file() -> None:
+    with held_up():
         export = an_export()
         wait_for_the_middle(export)
         kill_the_builder_of(export)
@@ -129,13 +158,12 @@ def test_cancelled_while_its_worker_is_dead_leaves_no_file(bulk_worker: Process)
     other = an_export()  # the lane goes on, and what the killed worker left behind is not taken up
     wait_for(other, ExportState.READY)
     assert take_up() == 0
-    assert state_of(export) == ExportState.CANCELLED
-    assert not files.storage().exists(files.file_name(export.pk, 1, "csv"))
+    assert (state_of(export), files_of(export)) == (ExportState.CANCELLED, [])
 
 
-def test_delivered_twice_at_once_it_is_built_once(bulk_worker: Process) -> None:
-    many_orders(1_200)
-    with slow_lines(0.003):
+@pytest.mark.usefixtures("lane")
+def test_delivered_twice_at_once_it_is_built_once() -> None:
+    with held_up():
         export = an_export()
         wait_for_the_middle(export)
         with transaction.atomic():
@@ -147,19 +175,58 @@ def test_delivered_twice_at_once_it_is_built_once(bulk_worker: Process) -> None:
     assert files_of(export) == [path_of(export).name]
 
 
-def test_an_order_settles_within_five_seconds_while_five_exports_run(bulk_worker: Process, tmp_path: Path) -> None:
-    many_orders(1_200)
+@pytest.mark.usefixtures("lane")
+def test_an_order_settles_within_five_seconds_while_five_exports_run(tmp_path: Path) -> None:
     command = worker_command("orders", "inventory", concurrency=1)
-    with running(command, log=tmp_path / "orders.log", ready=" ready."), slow_lines(0.003):
+    with running(command, log=tmp_path / "orders.log", ready=" ready."), held_up():
         exports = [an_export() for _ in range(5)]
-        wait_until(lambda: {state_of(export) for export in exports} >= {ExportState.RUNNING}, what="running exports")
+        wait_until(lambda: [state_of(export) for export in exports].count("running") == 2, what="a lane that is full")
         placed_at = time.monotonic()
         order = an_order()
         wait_until(lambda: not is_open(order), seconds=20, what="the order to settle")
         assert time.monotonic() - placed_at < 5
-        assert sum(state_of(export) in (ExportState.RUNNING, ExportState.QUEUED) for export in exports) >= 3
+        assert {state_of(export) for export in exports} == {ExportState.RUNNING, ExportState.QUEUED}
         for export in exports:
             Export.objects.cancel(export.pk)
+
+
+@pytest.mark.usefixtures("lane")
+def test_the_button_the_bar_and_the_file(live_server: Any, open_page: OpenPage, tmp_path: Path) -> None:
+    person = a_person()
+    person.set_password("secret")
+    person.save()
+    many_orders(1_000)
+    page = open_page(f"{live_server.url}/exports/")
+    page.get_by_label("Username").fill("ann")
+    page.get_by_label("Password").fill("secret")
+    page.get_by_role("button", name="Log in").click()
+    with slow_lines(0.003):
+        page.get_by_label("Format").select_option("csv")
+        page.get_by_role("button", name="Export", exact=True).click()
+        expect(page).to_have_url(re.compile(r"/exports/[0-9a-f-]{36}/$"))
+        seen = percents_seen(page)
+        expect(page.locator("#progress")).to_contain_text("rows per second")
+    expect(page.get_by_role("link", name="Download")).to_be_visible(timeout=30_000)
+    assert len(seen) >= 2
+    expect(page.locator("#summary")).to_have_text("ready")
+    expect(page.locator("[hx-get]")).to_have_count(0)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    download.value.save_as(tmp_path / "download.csv")
+    assert download.value.suggested_filename.startswith("orders_")
+    rows = read_csv(tmp_path / "download.csv")[1:]
+    assert [row[0] for row in rows] == [str(pk) for pk in Order.objects.order_by("pk").values_list("pk", flat=True)]
+
+
+def percents_seen(page: Page) -> set[int]:
+    """Watch the bar until it has moved from one place between its ends to another."""
+    seen: set[int] = set()
+    for _ in range(200):
+        seen |= {int(page.locator("#bar").get_attribute("value") or 0)} - {0, 100}
+        if len(seen) >= 2:
+            break
+        page.wait_for_timeout(50)
+    return seen
 
 
 def is_open(order: Order) -> bool:
