@@ -9,13 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NoReturn
 
 import amqp
 import pytest
 
-from config.local.ports import LOOPBACK, free_port
+from config.local.ports import LOOPBACK, free_port, is_taken
 from config.local.service import PROJECT_DIR, Service, ServiceError
 
 SCRIPTS = (
@@ -24,6 +25,7 @@ SCRIPTS = (
     "/opt/rabbitmq/sbin/rabbitmq-server",
 )
 CONNECT_TIMEOUT_SECONDS = 2
+MAPPER_SECONDS = 20
 
 
 class RabbitMQ(Service):
@@ -66,11 +68,14 @@ class RabbitMQ(Service):
         )
 
     def become_server(self) -> None:
-        """Execute the node. Its port mapper is a child that dies with it; a shared one would stay behind."""
+        """Execute the node. Its port mapper is a child that dies with it; the node's own would stay behind."""
         environment = self._environment()
-        epmd = shutil.which("epmd") or "epmd"
-        mapper = [sys.executable, "-m", "config.local.tether", "SIGKILL", epmd, "-port", environment["ERL_EPMD_PORT"]]
-        subprocess.Popen([*mapper, "-address", LOOPBACK], cwd=PROJECT_DIR)
+        epmd, port = shutil.which("epmd") or "epmd", environment["ERL_EPMD_PORT"]
+        mapper = [sys.executable, "-m", "config.local.tether", "SIGKILL", epmd, "-port", port, "-address", LOOPBACK]
+        subprocess.Popen(mapper, cwd=PROJECT_DIR)
+        deadline = time.monotonic() + MAPPER_SECONDS
+        while not is_taken(int(port)) and time.monotonic() < deadline:
+            time.sleep(0.05)
         self.tie_to_parent()
         os.chdir(self._data)
         os.execve(server_script() or "rabbitmq-server", ["rabbitmq-server"], environment)
