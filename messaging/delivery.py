@@ -19,6 +19,7 @@ from messaging.failures import describe, record_failure
 from messaging.models.dead_letter import Reason
 from messaging.outage import is_database_away, wait_for_database
 from messaging.processing import process
+from messaging.statistics.redeliveries import count_redelivery
 from messaging.stopping import is_being_stopped
 
 if TYPE_CHECKING:
@@ -34,9 +35,11 @@ def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
 
     A bundle that comes back from a killed worker is taken apart first, so that only the culprit dies.
     """
-    if len(bundle) > 1 and _was_delivered_before(task):
-        take_apart(task, bundle)
-        return
+    if _was_delivered_before(task):
+        count_redelivery(task.name)
+        if len(bundle) > 1:
+            take_apart(task, bundle)
+            return
     for _ in range(MAX_RERUNS):
         try:
             _deliver_once(task, bundle)

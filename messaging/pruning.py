@@ -21,7 +21,7 @@ from messaging.dead_letters.retention import (
     prunable_letters,
     prunable_replays,
 )
-from messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
+from messaging.models import Attempt, Heartbeat, Minute, OutboxMessage, ProcessedMessage
 
 HEARTBEAT_RETENTION = timedelta(days=1)  # of a process that was killed: long enough to ask in the morning what it did
 
@@ -44,6 +44,8 @@ def retentions(now: datetime) -> Iterator[Retention]:
     yield Retention("interruptions", prunable_interruptions(now))
     yield Retention("replays", prunable_replays(now))
     yield Retention("heartbeats", Heartbeat.objects.filter(beaten_at__lt=now - HEARTBEAT_RETENTION))
+    minutes = _days_before(now, "MINUTE_RETENTION_DAYS")
+    yield Retention("minutes", Minute.objects.filter(is_folded=True, minute__lt=minutes))
     yield Retention("results", TaskResult.objects.filter(date_done__lt=_days_before(now, "RESULT_RETENTION_DAYS")))
 
 

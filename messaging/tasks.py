@@ -8,6 +8,7 @@ from messaging.dead_letters.alerts import send_alerts
 from messaging.dead_letters.replaying import advance
 from messaging.dead_letters.settling import resolve_applied
 from messaging.reconciling import tick
+from messaging.statistics.tallying import tally as bring_up_to_date
 
 log = structlog.get_logger(__name__)
 
@@ -37,3 +38,9 @@ def tend_dead_letters() -> dict[str, int]:
 def reconcile() -> dict[str, int]:
     """Send again what the broker has lost, and report what contradicts itself."""
     return tick.reconcile().counts()
+
+
+@shared_task(name="messaging.tally", soft_time_limit=50, time_limit=55)  # seconds; a minute to the next tick
+def tally() -> int:
+    """Count what the consumers did, per minute: for /metrics and the board's charts."""
+    return bring_up_to_date()

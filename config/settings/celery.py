@@ -84,5 +84,6 @@ CELERY_BEAT_SCHEDULE = {
     },
     # Every minute: an emptied broker costs the grace (RECONCILE_GRACE_SECONDS) and at most that.
     "reconcile": {"task": "messaging.reconcile", "schedule": crontab(), "options": {"expires": 50}},
+    "tally": {"task": "messaging.tally", "schedule": crontab(), "options": {"expires": 50}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(env.BATON_STATE_DIR / "celerybeat-schedule")

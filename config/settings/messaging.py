@@ -37,6 +37,8 @@ MESSAGING: dict[str, Any] = {
     # Days that settled rows are kept; the inbox must outlive whatever may still be delivered again.
     "OUTBOX_RETENTION_DAYS": 30,
     "INBOX_RETENTION_DAYS": 90,
+    # Days that figures per minute are kept: for the board's charts. The totals of /metrics stay.
+    "MINUTE_RETENTION_DAYS": 8,
     # Days that results of scheduled and long tasks are kept.
     "RESULT_RETENTION_DAYS": 14,
     # Days that a settled dead letter is kept; until then what was discarded can be restored.

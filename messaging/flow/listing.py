@@ -3,8 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from django.db.models import Count
-
 from messaging.flow.holds import current_holds
 from messaging.models import Attempt, Circuit, Pause
 from messaging.owners import owner_of
@@ -33,8 +31,7 @@ def listing() -> list[Line]:
     holds = current_holds()
     paused = {pause.consumer: _pause_text(pause) for pause in holds.pauses}
     tried = {circuit.consumer: circuit for circuit in holds.circuits}
-    counted = Attempt.objects.filter(sent_at=None).values_list("consumer").annotate(Count("id"))
-    waiting: dict[str, int] = dict(counted.order_by("consumer"))
+    waiting = Attempt.objects.waiting_by_consumer()
     lines = []
     for consumer in sorted({*all_consumers(), *(name for name in paused if name), *tried}):
         state: HoldState = "paused" if consumer in paused else "one at a time" if consumer in tried else "running"

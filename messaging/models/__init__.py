@@ -11,6 +11,7 @@ from messaging.models.outbox import OutboxMessage
 from messaging.models.processed import ProcessedMessage
 from messaging.models.recovery import Recovery
 from messaging.models.replay import Replay
+from messaging.models.statistics import Minute, Tallying, Total
 
 __all__ = [
     "Attempt",
@@ -21,9 +22,12 @@ __all__ = [
     "GroupAlert",
     "Heartbeat",
     "Interruption",
+    "Minute",
     "OutboxMessage",
     "Pause",
     "ProcessedMessage",
     "Recovery",
     "Replay",
+    "Tallying",
+    "Total",
 ]

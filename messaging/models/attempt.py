@@ -64,6 +64,11 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
         attempts = sorted((row for row in rows if row.pk), key=lambda attempt: attempt.due_at)
         return Claim(attempts, is_circuit_open=any(row.is_circuit_open for row in rows))
 
+    def waiting_by_consumer(self) -> dict[str, int]:
+        """Return how many retries are not sent yet, those held back included."""
+        counted = self.filter(sent_at=None).order_by("consumer").values_list("consumer")
+        return dict(counted.annotate(models.Count("id")))
+
     def mark_sent(self, pks: Iterable[int]) -> int:
         """Note that the broker confirmed these retries."""
         return self.filter(pk__in=list(pks), sent_at=None).update(sent_at=Now())

@@ -1,0 +1,7 @@
+import doctest
+
+from messaging.statistics import histogram
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(histogram).failed == 0
