@@ -24,6 +24,7 @@ from config.env_types import (
     Port,
     PublicUrl,
     Sender,
+    Token,
 )
 
 EXIT_WRONG_ENVIRONMENT = 2
@@ -97,6 +98,16 @@ class Environment(BaseSettings):
     FLOWER_PORT: Port = Field(default=5555, description="TCP port of Flower.")
     FLOWER_BASIC_AUTH: Credentials = Field(
         default="", repr=False, description="user:password for Flower. Required by Flower unless DJANGO_DEBUG is on."
+    )
+    FLOWER_URL: PublicUrl = Field(
+        default="",
+        description="Address of Flower as people reach it; the board links to it. Unset: http://FLOWER_HOST:FLOWER_PORT.",
+    )
+    METRICS_TOKEN: Token = Field(
+        default="",
+        repr=False,
+        description="What Prometheus sends to read /metrics (Authorization: Bearer …): 20 characters or more. "
+        "Unset: only staff who are logged in may, and anybody when DJANGO_DEBUG is on.",
     )
     BATON_STATE_DIR: PathInProject = Field(
         default=Path("var"),

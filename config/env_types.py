@@ -17,6 +17,7 @@ PROJECT_DIR = Path(__file__).resolve().parent.parent
 
 DATABASE_SCHEMES = ("postgres", "postgresql")
 BROKER_SCHEMES = ("redis", "rediss", "sentinel", "amqp", "amqps")
+MIN_TOKEN_LENGTH = 20  # characters: random ones cannot be guessed over HTTP
 
 
 def _split(value: Any) -> Any:
@@ -68,6 +69,12 @@ def _user_and_password(value: str) -> str:
     return value
 
 
+def _token(value: str) -> str:
+    if value and (len(value) < MIN_TOKEN_LENGTH or not value.isascii() or " " in value):
+        raise ValueError(f"expected {MIN_TOKEN_LENGTH} characters or more, without blanks")
+    return value
+
+
 def _in_project(path: Path) -> Path:
     return PROJECT_DIR / path.expanduser()
 
@@ -83,4 +90,5 @@ PublicUrl = Annotated[str, _url_with(("http", "https"), "https://shop.example.co
 MailUrl = Annotated[str, AfterValidator(_mail_url)]
 Sender = Annotated[str, AfterValidator(_sender)]
 Credentials = Annotated[str, AfterValidator(_user_and_password)]
+Token = Annotated[str, AfterValidator(_token)]
 PathInProject = Annotated[Path, AfterValidator(_in_project)]

@@ -17,14 +17,24 @@ def queue_name_of(consumer: str) -> str:
     return subscription.queue if subscription and subscription.queue else consumer.partition(".")[0]
 
 
+def queue_or_platforms(consumer: str) -> Queue:
+    """Return the consumer's queue; of an unknown one, the platform's, whose owner answers for what has none."""
+    try:
+        return queue_of(consumer)
+    except UnknownQueue:
+        return platform_queue()
+
+
 def owner_of(consumer: str) -> Team:
     """Return the team that owns the consumer's queue; of an unknown one, the owner of the platform's queue."""
-    try:
-        return queue_of(consumer).owner
-    except UnknownQueue:
-        return platform_owner()
+    return queue_or_platforms(consumer).owner
+
+
+def platform_queue() -> Queue:
+    """Return the queue of what belongs to no app."""
+    return queue_named(settings.CELERY_TASK_DEFAULT_QUEUE)
 
 
 def platform_owner() -> Team:
     """Return who answers for relay, broker, database and schedule: the owner of the platform's queue."""
-    return queue_named(settings.CELERY_TASK_DEFAULT_QUEUE).owner
+    return platform_queue().owner

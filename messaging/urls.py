@@ -1,9 +1,10 @@
-"""Health of the web process: alive (/healthz), and able to serve (/readyz). Triage, for staff."""
+"""Health of the web process (/healthz, /readyz), figures for Prometheus (/metrics); triage, for staff."""
 
 from django.contrib import admin
 from django.urls import path
 
 from messaging import health
+from messaging.metrics.views import metrics
 from messaging.triage.pages import stuck_page, triage_page
 
 staff_only = admin.site.admin_view
@@ -11,6 +12,7 @@ staff_only = admin.site.admin_view
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path("metrics", metrics),
     path("triage/", staff_only(stuck_page), name="triage"),
     path("triage/<path:subject_id>/", staff_only(triage_page), name="triage_of"),
 ]

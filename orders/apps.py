@@ -11,11 +11,14 @@ class OrdersConfig(AppConfig):
     verbose_name = _("Orders")
 
     def ready(self) -> None:
-        """Connect the receivers, register the checks and what triage asks for."""
+        """Connect the receivers, register the checks, what triage asks for, and the metrics."""
+        from messaging.metrics import contribute  # noqa: PLC0415
         from orders import findings, receivers  # noqa: F401, PLC0415  (models exist only now)
         from orders.exports import checks  # noqa: F401, PLC0415
+        from orders.exports.metrics import export_metrics  # noqa: PLC0415
         from orders.exports.triage import register_exports  # noqa: PLC0415
         from orders.triage import register_orders  # noqa: PLC0415
 
         register_orders()
         register_exports()
+        contribute("exports", export_metrics)

@@ -74,6 +74,7 @@ NOTIFICATIONS_EXPORT_DETAILS = "orders.exports.details.export_details"
 
 # Where links in mails lead: a worker has no request to take the site's address from.
 PUBLIC_URL = env.PUBLIC_URL or f"http://{env.WEB_HOST}:{env.WEB_PORT}"
+FLOWER_URL = env.FLOWER_URL or f"http://{env.FLOWER_HOST}:{env.FLOWER_PORT}"
 
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "exports:exports"

@@ -6,6 +6,8 @@ SECRET_KEY = env.DJANGO_SECRET_KEY
 SECRET_KEY_FALLBACKS = env.DJANGO_SECRET_KEY_FALLBACKS  # old keys: what they signed is still accepted
 ALLOWED_HOSTS = env.DJANGO_ALLOWED_HOSTS or (["*"] if env.DJANGO_DEBUG else [])
 
+METRICS_TOKEN = env.METRICS_TOKEN  # who may read /metrics: messaging/metrics/views.py
+
 SECURE_SSL_REDIRECT = not env.DJANGO_DEBUG
 SECURE_HSTS_SECONDS = 0 if env.DJANGO_DEBUG else 31_536_000  # a year, the usual minimum of preload lists
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not env.DJANGO_DEBUG
