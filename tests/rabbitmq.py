@@ -71,7 +71,7 @@ class RabbitMQ(Service):
         """Execute the node. Its port mapper is a child that dies with it; the node's own would stay behind."""
         environment = self._environment()
         epmd, port = shutil.which("epmd") or "epmd", environment["ERL_EPMD_PORT"]
-        mapper = [sys.executable, "-m", "config.local.tether", "SIGKILL", epmd, "-port", port, "-address", LOOPBACK]
+        mapper = [sys.executable, "-m", "config.local.tether", "KILL", epmd, "-port", port, "-address", LOOPBACK]
         subprocess.Popen(mapper, cwd=PROJECT_DIR)
         deadline = time.monotonic() + MAPPER_SECONDS
         while not is_taken(int(port)) and time.monotonic() < deadline:
