@@ -22,6 +22,10 @@ MAX_SHOWN_ERRORS = 20  # a request with a thousand faults needs no megabyte of a
 MAX_FIELD_LENGTH = 100  # characters; the names of unknown fields are the sender's, so they can be any length
 
 
+RETRY_SECONDS = 30  # after which asking again makes sense, where "not now" is the answer
+_LATER = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
+
+
 class UnsupportedContentType(ValueError):
     """The body is announced as something else than JSON."""
 
@@ -81,7 +85,10 @@ def refuse(request: HttpRequest, error: HttpError) -> HttpResponse:
         return _refusal(request, 415, str(cause))
     if error.status_code == HTTPStatus.BAD_REQUEST and cause is not None:
         return _refusal(request, 400, _why_unreadable(cause))
-    return _refusal(request, error.status_code, error.message)
+    response = _refusal(request, error.status_code, error.message)
+    if error.status_code in _LATER:
+        response["Retry-After"] = str(RETRY_SECONDS)
+    return response
 
 
 @api.exception_handler(Http404)

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.html import format_html
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from messaging.triage.pages import triage_page
@@ -25,23 +25,23 @@ from orders.timeline import timeline_of
 RECENT_ORDERS = 8
 
 
-@require_GET
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Show the products, the order form and the recent orders."""
     return _home(request, OrderForm(Product.objects.on_sale()))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def place(request: HttpRequest) -> HttpResponse:
     """Place the order and go to its page at once; show the form again, with what was typed, when something is wrong."""
-    if request.method == "GET":
+    if request.method != "POST":
         return redirect("orders:home")  # who reloads or shares the address of a form that was refused
     form = OrderForm(Product.objects.on_sale(), request.POST)
     order = _placed(form) if form.is_valid() else None
     return redirect(order) if order else _home(request, form, status=422)
 
 
-@require_GET
+@require_safe
 def order_page(request: HttpRequest, order_id: UUID) -> HttpResponse:
     """Show the order and its way so far."""
     order = Order.objects.filter(pk=order_id).first()
@@ -57,7 +57,7 @@ def order_page(request: HttpRequest, order_id: UUID) -> HttpResponse:
     return render(request, "orders/order.html", context)
 
 
-@require_GET
+@require_safe
 def order_progress(request: HttpRequest, order_id: UUID) -> HttpResponse:
     """Return the picture for htmx: nothing (204) if the page has it already; with 286 the last one, to end polling."""
     timeline = timeline_of(get_object_or_404(Order, pk=order_id))

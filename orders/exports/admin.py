@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ERROR_FLAG, IGNORED_PARAMS, PAGE_VAR, SEARCH_VAR
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -20,7 +21,7 @@ from orders.exports.models import Export
 from orders.exports.selection import Selection
 from orders.exports.states import Format
 
-_PAGINATION = {"p", "all", "o", "e"}  # of the list's address: they say how it is shown, not which orders
+_SHOWN_HOW = {*IGNORED_PARAMS, PAGE_VAR, ERROR_FLAG} - {SEARCH_VAR}  # of the list's address: not which orders
 
 
 @admin.action(description=gettext_lazy("Export the selected orders as Excel file"), permissions=["export"])
@@ -38,7 +39,7 @@ def export_as_csv(model_admin: Any, request: HttpRequest, queryset: QuerySet[Any
 def selected(request: HttpRequest, queryset: QuerySet[Any]) -> Selection:
     """Return the orders that an action of the list is for. Raises UnsupportedFilter, pydantic.ValidationError."""
     if request.POST.get("select_across") == "1":
-        return Selection.of_list({name: value for name, value in request.GET.dict().items() if name not in _PAGINATION})
+        return Selection.of_list({name: values for name, values in request.GET.lists() if name not in _SHOWN_HOW})
     return Selection.of_orders(tuple(queryset.order_by("pk").values_list("pk", flat=True)))
 
 

@@ -6,10 +6,12 @@ A POST needs the CSRF token of the session in the header X-CSRFToken, as any Dja
 from typing import Annotated, cast
 from uuid import UUID
 
+import structlog
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 from ninja import Body, Router
 from ninja.errors import HttpError
 from ninja.responses import Status as Answer
@@ -17,16 +19,17 @@ from ninja.security import django_auth
 
 from orders.exports import services, wording
 from orders.exports.download import download_response
-from orders.exports.errors import ExportNotActive, ExportNotFound, ExportRefused
+from orders.exports.errors import ExportNotActive, ExportNotFound, ExportRefused, StorageFailed
 from orders.exports.models import Export
 from orders.exports.schemas import ExportAnswer, ExportIn, ExportOut, State
 from orders.exports.states import Format
 from orders.schemas import Problem
 
+log = structlog.get_logger(__name__)
+
 router = Router(tags=["exports"], auth=django_auth)
 
 _UNREADABLE = {400: Problem, 401: Problem, 413: Problem, 415: Problem}
-_RETRY_SECONDS = 30
 
 
 @router.post("", response={202: ExportAnswer, 422: Problem, 429: Problem, **_UNREADABLE}, summary="Ask for an export")
@@ -42,7 +45,6 @@ def request_export(
             language="ja" if get_language() == "ja" else "en",
         )
     except ExportRefused as refusal:
-        response["Retry-After"] = str(_RETRY_SECONDS)
         raise HttpError(429, wording.refusal_sentence(refusal)) from refusal
     return _accepted(response, export)
 
@@ -80,14 +82,22 @@ def cancel_export(request: HttpRequest, response: HttpResponse, export_id: UUID)
 
 
 @router.api_operation(
-    ["GET", "HEAD"], "/{export_id}/download", response={404: Problem}, url_name="export_download", summary="Download"
+    ["GET", "HEAD"],
+    "/{export_id}/download",
+    response={404: Problem, 503: Problem},
+    url_name="export_download",
+    summary="Download",
 )
 def download(request: HttpRequest, export_id: UUID) -> HttpResponseBase:
-    """Return the file of an export that is ready; parts of it by the header `Range`."""
+    """Return the file of an export that is ready; parts of it by the header `Range`. 503: try again later."""
     export = _visible(request, export_id)
     if not export.is_ready:
         raise HttpError(404, f"Expected an export that is ready; export {export_id} is {export.state}.")
-    return download_response(request, export)
+    try:
+        return download_response(request, export)
+    except StorageFailed as error:
+        log.exception("export_storage_failed", export_id=str(export_id))
+        raise HttpError(503, _("The storage of the files does not answer. Please try again later.")) from error
 
 
 def _person(request: HttpRequest) -> AbstractBaseUser:

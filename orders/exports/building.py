@@ -19,7 +19,7 @@ from messaging.publish import publish
 from orders.events import ExportReady
 from orders.exports import files
 from orders.exports.columns import Source, order_source
-from orders.exports.errors import FileIncomplete, HoldLost
+from orders.exports.errors import FileIncomplete, HoldLost, StorageFailed
 from orders.exports.formats import format_of
 from orders.exports.heartbeat import Heartbeat
 from orders.exports.lease import Hold
@@ -51,7 +51,7 @@ def build(export_id: UUID, *, worker: str) -> None:
     except FileIncomplete as error:
         log.exception("export_incomplete", export_id=str(export_id))
         _fail(hold, Failure.INCOMPLETE, limit=error.expected)
-    except OSError:  # of the scratch disk or the storage
+    except (OSError, StorageFailed):  # the scratch disk, the storage
         log.exception("export_storage_failed", export_id=str(export_id))
         _fail(hold, Failure.STORAGE)
     except Exception as error:

@@ -47,7 +47,7 @@ class NotSatisfiable(Exception):
 
 
 def download_response(request: HttpRequest, export: Export) -> HttpResponseBase:
-    """Answer with the file: 200, 206 for one range, 416. Raises Http404 when the storage has lost it."""
+    """Answer with the file: 200, 206 for one range, 416. Raises Http404 when the storage has lost it, StorageFailed."""
     size = export.size_bytes or 0
     try:
         part = requested_part(request, size=size, etag=_etag(export))

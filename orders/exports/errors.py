@@ -62,6 +62,10 @@ class FileIncomplete(Exception):
         self.expected = expected
 
 
+class StorageFailed(Exception):
+    """The storage refused, or did not answer; libraries of storages have errors of their own, so the cause tells."""
+
+
 class UnsupportedFilter(ValueError):
     """A list was narrowed down by something that an export cannot repeat."""
 

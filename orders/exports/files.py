@@ -17,11 +17,12 @@ from typing import IO, Any
 from uuid import UUID
 
 import structlog
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import Storage, storages
 
-from orders.exports.errors import FileIncomplete
+from orders.exports.errors import FileIncomplete, HoldLost, StorageFailed
 from orders.exports.heartbeat import Heartbeat
 from orders.exports.lease import Hold
 from orders.exports.models import Export
@@ -89,15 +90,15 @@ def sweep_scratch(folder: Path) -> None:
 
 
 def put_in_place(path: Path, name: str, heartbeat: Heartbeat) -> int:
-    """Hand the file over and return its size in bytes. Raises what the storage raises, FileIncomplete, HoldLost.
+    """Hand the file over and return its size in bytes. Raises StorageFailed, FileIncomplete, HoldLost.
 
     What a failed attempt at it has left in the storage is deleted.
     """
     size = path.stat().st_size
     try:
-        with FinishedFile(path, heartbeat) as file:
+        with FinishedFile(path, heartbeat) as file, _errors_of_storage():
             kept_name = storage().save(name, file)
-        _demand_whole(name, kept_name, size)
+            _demand_whole(name, kept_name, size)
     except BaseException:
         discard(name)
         raise
@@ -119,8 +120,20 @@ def delete_all_files(export: Export) -> None:
 
 
 def open_file(export: Export) -> IO[Any]:
-    """Open the file of an export that is ready. Raises FileNotFoundError."""
-    return storage().open(export.file_name, "rb")
+    """Open the file of an export that is ready. Raises FileNotFoundError, StorageFailed."""
+    with _errors_of_storage():
+        return storage().open(export.file_name, "rb")
+
+
+@contextmanager
+def _errors_of_storage() -> Iterator[None]:
+    """Turn what a storage raises into StorageFailed, but for what has a meaning of its own."""
+    try:
+        yield
+    except (HoldLost, FileIncomplete, FileNotFoundError, SoftTimeLimitExceeded):
+        raise
+    except Exception as error:
+        raise StorageFailed from error
 
 
 def _demand_whole(name: str, kept_name: str, size: int) -> None:

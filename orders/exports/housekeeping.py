@@ -9,6 +9,7 @@ from datetime import timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from messaging.publish import publish
@@ -20,6 +21,7 @@ from orders.exports.states import REPEATABLE, ExportState, Failure
 
 log = structlog.get_logger(__name__)
 
+DOWNLOAD_SECONDS = 3_600  # that a download of the largest file may take
 BATCH_SIZE = 100  # rows of one run; a run a minute or oftener makes that plenty
 
 
@@ -45,10 +47,12 @@ def expire_due() -> int:
 def clean() -> int:
     """Delete the files of exports that ended without one or have expired. The row stays as the trace; return how many.
 
-    Waits until a builder that has not heard of the end yet would have: it puts no file there after that.
+    Waits until a builder that has not heard of the end yet would have: it puts no file there after that. And until a
+    download that has begun would be over: not every storage lets it go on.
     """
-    grace = timedelta(seconds=2 * settings.EXPORTS["LEASE_SECONDS"])
-    uncleaned = Export.objects.filter(state__in=REPEATABLE, cleaned_at__isnull=True, finished_at__lt=Now() - grace)
+    unheard = Now() - timedelta(seconds=2 * settings.EXPORTS["LEASE_SECONDS"])
+    unread = ~Q(state=ExportState.EXPIRED) | Q(expires_at__lt=Now() - timedelta(seconds=DOWNLOAD_SECONDS))
+    uncleaned = Export.objects.filter(unread, state__in=REPEATABLE, cleaned_at__isnull=True, finished_at__lt=unheard)
     cleaned_count = 0
     for export in uncleaned.order_by("pk")[:BATCH_SIZE]:
         try:

@@ -4,12 +4,13 @@ Days are days of the project's time zone, both ends included.
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 from uuid import UUID
 
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.text import smart_split, unescape_string_literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -42,10 +43,10 @@ class Selection(BaseModel):
     to_day: Annotated[Day | None, Field(alias="to")] = None
     status: OrderStatus | None = None
     needs_attention: bool | None = None
-    language: str | None = None
+    language: Annotated[str | None, Field(pattern="^[a-z-]{1,10}$")] = None
     placed_from: AwareDatetime | None = None
     placed_before: AwareDatetime | None = None
-    search: Annotated[str | None, Field(max_length=MAX_SEARCH_LENGTH)] = None
+    search: Annotated[str | None, Field(max_length=MAX_SEARCH_LENGTH, pattern=r"^[^\x00]*$")] = None
     order_ids: Annotated[tuple[UUID, ...] | None, Field(max_length=MAX_PICKED)] = None
 
     @model_validator(mode="after")
@@ -55,12 +56,12 @@ class Selection(BaseModel):
         return self
 
     @classmethod
-    def of_list(cls, filters: Mapping[str, str]) -> Self:
+    def of_list(cls, filters: Mapping[str, Sequence[str]]) -> Self:
         """Return what the admin's list shows. Raises UnsupportedFilter, so that no filter is silently dropped."""
-        unknown = [name for name in filters if name not in _LIST_FILTERS]
-        if unknown:
-            raise UnsupportedFilter(unknown[0])
-        return cls.model_validate({_LIST_FILTERS[name]: value for name, value in filters.items() if value != ""})
+        for name, values in filters.items():
+            if name not in _LIST_FILTERS or len(values) != 1:  # the list takes several values for "any of these"
+                raise UnsupportedFilter(name)
+        return cls.model_validate({_LIST_FILTERS[name]: values[0] for name, values in filters.items()})
 
     @classmethod
     def of_orders(cls, order_ids: tuple[UUID, ...]) -> Self:
@@ -93,9 +94,15 @@ class Selection(BaseModel):
 
     def _picked(self) -> Q:
         condition = Q() if self.order_ids is None else Q(pk__in=self.order_ids)
-        for word in (self.search or "").split():
+        for word in _words(self.search or ""):
             condition &= Q(id__iexact=word) | Q(id__iendswith=word)
         return condition
+
+
+def _words(search: str) -> list[str]:
+    """Return what the admin's list looks for: words, and what stands in quotes as one."""
+    words = list(smart_split(search))
+    return [unescape_string_literal(word) if word[0] in "\"'" and word[0] == word[-1] else word for word in words]
 
 
 def _start_of(day: datetime.date) -> datetime.datetime:

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from orders.exports import services, wording
@@ -27,11 +27,11 @@ SHOWN_EXPORTS = 30
 
 @never_cache
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def exports(request: HttpRequest) -> HttpResponse:
     """Show the form and the exports so far; take a new one and go to its page at once."""
     form = ExportForm(request.POST or None)
-    if request.method == "GET":
+    if request.method != "POST":
         return _page(request, form, status=200)
     if not form.is_valid():
         return _page(request, form, status=422)
@@ -50,7 +50,7 @@ def exports(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @login_required
-@require_GET
+@require_safe
 def export_list(request: HttpRequest) -> HttpResponse:
     """Return the list for htmx, until nothing in it moves."""
     context = _list_context(request)
@@ -60,7 +60,7 @@ def export_list(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @login_required
-@require_GET
+@require_safe
 def export_page(request: HttpRequest, export_id: UUID) -> HttpResponse:
     """Show one export."""
     export = Export.objects.visible_to(request.user).select_related("requested_by").filter(pk=export_id).first()
@@ -71,7 +71,7 @@ def export_page(request: HttpRequest, export_id: UUID) -> HttpResponse:
 
 @never_cache
 @login_required
-@require_GET
+@require_safe
 def export_progress(request: HttpRequest, export_id: UUID) -> HttpResponse:
     """Return the picture for htmx; with 286 the last one, to end polling."""
     export = Export.objects.visible_to(request.user).filter(pk=export_id).first()
@@ -116,8 +116,22 @@ def _page(request: HttpRequest, form: ExportForm, *, status: int) -> HttpRespons
 
 
 def _list_context(request: HttpRequest) -> dict[str, Any]:
-    shown = list(Export.objects.visible_to(request.user).select_related("requested_by")[:SHOWN_EXPORTS])
-    return {"exports": shown, "is_moving": any(export.is_active for export in shown)}
+    exports, before = Export.objects.visible_to(request.user).select_related("requested_by"), _before(request)
+    if before:
+        exports = exports.filter(pk__lt=before)
+    shown = list(exports[: SHOWN_EXPORTS + 1])
+    older_than = shown[SHOWN_EXPORTS - 1].pk if len(shown) > SHOWN_EXPORTS else None
+    shown = shown[:SHOWN_EXPORTS]
+    is_moving = any(export.is_active for export in shown)
+    return {"exports": shown, "is_moving": is_moving, "before": before, "older_than": older_than}
+
+
+def _before(request: HttpRequest) -> UUID | None:
+    """Return the export before which this page of the list begins; None for the newest, and for what is no id."""
+    try:
+        return UUID(request.GET.get("before", ""))
+    except ValueError:
+        return None
 
 
 def _context(export: Export) -> dict[str, Any]:

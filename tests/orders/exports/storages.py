@@ -41,6 +41,18 @@ class LosesTheLastByte(WithoutRename):
         super()._keep(name, block[:-1])
 
 
+class LibraryError(Exception):
+    """As the libraries of storages have them: neither an OSError nor any other that we could name."""
+
+
+class Away(FileSystemStorage):
+    def _save(self, name: str, content: Any) -> str:
+        raise LibraryError
+
+    def open(self, name: str, mode: str = "rb") -> Any:
+        raise LibraryError
+
+
 class Full(FileSystemStorage):
     def _save(self, name: str, content: Any) -> str:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -1,16 +1,18 @@
 """The JSON API of exports: its shapes, which scripts hold on to, and who gets what."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.db.models.functions import Now
 from django.test import Client
 
 from messaging.models import OutboxMessage
-from orders.exports import building, files
+from orders.exports import building, download, files, housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure, Format
 from tests.orders.exports.factories import a_person, an_export, many_orders
@@ -125,6 +127,7 @@ def test_twenty_at_once_are_two_exports_and_eighteen_refusals() -> None:
     assert sorted(answer.status_code for answer in answers) == [202] * 2 + [429] * 18
     refused = next(answer for answer in answers if answer.status_code == 429)
     assert "2 exports waiting or running" in refused.json()["detail"]
+    assert refused.headers["Retry-After"] == "30"
     assert Export.objects.count() == OutboxMessage.objects.count() == 2
 
 
@@ -236,6 +239,30 @@ def test_the_name_is_told_for_old_and_new_programs_and_in_japanese(ready_export:
 def test_a_file_that_the_storage_has_lost_is_not_found_rather_than_an_error(ready_export: Export) -> None:
     Path(files.storage().path(ready_export.file_name)).unlink()
     client = logged_in(User.objects.get(username="ann"))
+    assert client.get(f"/api/exports/{ready_export.pk}/download").status_code == 404
+
+
+def test_a_storage_that_does_not_answer_is_told_and_is_no_error_of_ours(ready_export: Export, settings: Any) -> None:
+    away = {**settings.STORAGES["exports"], "BACKEND": "tests.orders.exports.storages.Away"}
+    settings.STORAGES = {**settings.STORAGES, "exports": away}
+    answer = logged_in(User.objects.get(username="ann")).get(f"/api/exports/{ready_export.pk}/download")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
+    assert "does not answer" in answer.json()["detail"]
+
+
+def test_a_download_that_has_begun_outlives_the_file(ready_export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "BLOCK_BYTES", 10)
+    whole = Path(files.storage().path(ready_export.file_name)).read_bytes()
+    client = logged_in(User.objects.get(username="ann"))
+    answer: Answer = client.get(f"/api/exports/{ready_export.pk}/download")
+    blocks = iter(answer.streaming_content)
+    begun = next(blocks)
+    Export.objects.update(expires_at=Now())
+    assert (housekeeping.expire_due(), housekeeping.clean()) == (1, 0)  # its file is kept a while for this
+    Export.objects.update(expires_at=Now() - timedelta(days=1), finished_at=Now() - timedelta(days=8))
+    assert housekeeping.clean() == 1
+    assert begun + b"".join(blocks) == whole
+    answer.close()
     assert client.get(f"/api/exports/{ready_export.pk}/download").status_code == 404
 
 

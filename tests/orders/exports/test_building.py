@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -104,6 +105,18 @@ def test_an_xlsx_file_holds_each_order_once_with_typed_cells() -> None:
         as_text = ["" if cell is None else str(cell) for cell in row]
         as_text[10] = f"{row[10]:.2f}"
         assert as_text == expected_row(order)
+
+
+@pytest.mark.parametrize("file_format", list(Format))
+def test_an_order_without_lines_and_with_the_largest_total_is_a_row_like_any_other(file_format: Format) -> None:
+    many_orders(3)
+    connection.cursor().execute("DELETE FROM orders_orderline")
+    Order.objects.update(total=Decimal("999999999999.99"), customer_name="=1+1", note="x" * 500)
+    path = path_of(built(an_export(file_format=file_format)))
+    rows: list[list[Any]] = read_csv(path)[1:] if file_format is Format.CSV else read_xlsx(path)[1:]
+    assert len(rows) == 3
+    for row in rows:
+        assert (row[8] or "", float(row[10])) == ("", 999999999999.99)
 
 
 @pytest.mark.parametrize("file_format", list(Format))
@@ -241,7 +254,7 @@ def test_a_builder_that_lost_its_lease_puts_no_file_in_place(
     assert all_files(storage_folder.parent) == []
 
 
-@pytest.mark.parametrize("backend", ["FailsOnTheLastByte", "Full", "LosesTheLastByte"])
+@pytest.mark.parametrize("backend", ["FailsOnTheLastByte", "Full", "Away", "LosesTheLastByte"])
 def test_a_storage_that_fails_ends_it_as_failed_without_a_file(
     backend: str, settings: Any, storage_folder: Path
 ) -> None:

@@ -81,7 +81,7 @@ def test_a_file_whose_time_is_over_goes_and_its_row_stays(storage_folder: Path) 
     build(export.pk, worker="w")
     assert fresh(export).expires_at == export.finished_at + timedelta(days=7)  # type: ignore[operator]
     assert (housekeeping.expire_due(), housekeeping.clean()) == (0, 0)
-    Export.objects.update(expires_at=Now(), finished_at=LONG_AGO)
+    Export.objects.update(expires_at=Now() - timedelta(hours=2), finished_at=LONG_AGO)
     assert (housekeeping.expire_due(), housekeeping.clean()) == (1, 1)
     assert (housekeeping.expire_due(), housekeeping.clean()) == (0, 0)
     assert (fresh(export).state, export.file_name) == (ExportState.EXPIRED, f"{export.pk}-1.csv")

@@ -116,6 +116,28 @@ def test_the_list_shows_ones_own_and_stops_polling_when_nothing_moves(page: Clie
     assert page.get("/exports/list/").status_code == 286
 
 
+def test_the_list_goes_back_page_by_page(page: Client, person: User) -> None:
+    many_exports(120, person)
+    seen: list[str] = []
+    address = "/exports/"
+    for _ in range(9):
+        text = page.get(address).content.decode()
+        seen += re.findall(r'<a href="/exports/([0-9a-f-]{36})/">', text)
+        older = re.search(r'href="(/exports/\?before=[0-9a-f-]+)"', text)
+        if not older:
+            break
+        address = older[1]
+    assert seen == [str(pk) for pk in Export.objects.filter(requested_by=person).values_list("pk", flat=True)]
+    assert len(seen) == 60
+    assert seen[0] in page.get("/exports/?before=no-id").content.decode()
+
+
+@pytest.mark.parametrize("path", ["/", "/exports/", "/exports/list/", "{export}", "{export}progress/"])
+def test_programs_that_look_before_they_leap_get_the_head(page: Client, person: User, path: str) -> None:
+    address = path.format(export=an_export(person).get_absolute_url())
+    assert page.head(address).status_code == 200
+
+
 def test_a_failed_export_says_why_and_can_be_tried_again(page: Client, person: User) -> None:
     export = an_export(person)
     hold = Export.objects.claim(export.pk, worker="w")
@@ -194,9 +216,27 @@ class TestTheActionInTheAdmin:
         self.act(admin_page, f"?q={order.reference}", select_across="1")
         assert list(Selection.model_validate(Export.objects.get().selection).orders()) == [order]
 
+    def test_looks_for_the_words_that_the_list_looks_for(self) -> None:
+        products()
+        many_orders(3)
+        order = Order.objects.order_by("pk")[1]
+        selection = Selection.of_list({"q": [f'"{order.reference}"']})
+        assert list(selection.orders()) == [order]
+
+    @pytest.mark.parametrize("query", ["?status__exact=", "?q=a%00b", "?_facets=True&q=%00"])
+    def test_exports_nothing_where_the_list_means_something_else(self, admin_page: Client, query: str) -> None:
+        assert self.act(admin_page, query, select_across="1").status_code == 302
+        assert not Export.objects.exists()
+
+    def test_how_the_list_is_shown_does_not_matter(self, admin_page: Client) -> None:
+        self.act(admin_page, "?status__exact=confirmed&o=-1&p=1&_facets=True", select_across="1")
+        assert Export.objects.get().selection == {"status": "confirmed"}
+
     def test_refuses_a_filter_that_it_cannot_repeat(self, admin_page: Client) -> None:
         with pytest.raises(UnsupportedFilter, match="total__gt"):
-            Selection.of_list({"total__gt": "5"})
+            Selection.of_list({"total__gt": ["5"]})
+        with pytest.raises(UnsupportedFilter, match="status__exact"):
+            Selection.of_list({"status__exact": ["accepted", "confirmed"]})  # the list shows both
         answer = self.act(admin_page, "?placed_at__gte=nonsense", select_across="1")
         assert answer.status_code == 302
         assert not Export.objects.exists()
