@@ -38,6 +38,7 @@ def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
     """
     looked_at = _database_time()
     with current_app.connection_for_read() as broker:
+        broker.ensure_connection(max_retries=0)
         found = depths(broker, queues)
     silent = [name for name, depth in found.items() if depth.taken is None and not depth.waiting]
     unheard = _wait_for_beats(silent, since=looked_at) if silent else set()

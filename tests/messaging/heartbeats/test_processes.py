@@ -9,9 +9,10 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 
+from config.embedded import Valkey
 from messaging.models import Heartbeat
 from messaging.publish import publish
-from tests.processes import Process, manage_command, running, wait_until
+from tests.processes import Process, manage_command, running, wait_until, worker_command
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -78,3 +79,22 @@ def test_beat_and_the_collector_beat(tmp_path: Path) -> None:
         assert row("beat", beats.pid).is_consuming
         assert row("collector", collects.pid).is_consuming
     assert not Heartbeat.objects.filter(role__in=["beat", "collector"]).exists()
+
+
+def test_without_their_broker_worker_and_relay_live_and_take_nothing(tmp_path: Path) -> None:
+    with Valkey(Path(os.environ["BATON_STATE_DIR"]) / "heartbeats") as valkey:
+        env = {"CELERY_BROKER_URL": valkey.start()}
+        with (
+            running(manage_command("relay"), log=tmp_path / "relay.log", ready="relay_started", env=env) as relays,
+            running(worker_command("sample"), log=tmp_path / "worker.log", ready=" ready.", env=env) as works,
+        ):
+            rows = Heartbeat.objects.filter(pid__in=[relays.pid, works.pid])
+            wait_until(lambda: rows.fresh().filter(is_consuming=True).count() == 2, what="two that take work")
+            valkey.stop()
+            with transaction.atomic():
+                publish(Sampled(sample_id=uuid4()))  # an idle relay does not miss its broker
+            wait_until(lambda: rows.filter(is_consuming=False).count() == 2, what="two without a broker")
+            told = min(rows.values_list("beaten_at", flat=True))
+            wait_until(lambda: min(rows.values_list("beaten_at", flat=True)) > told, what="another beat of both")
+            valkey.start()
+            wait_until(lambda: rows.filter(is_consuming=True).count() == 2, seconds=60, what="both again")
