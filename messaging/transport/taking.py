@@ -5,6 +5,7 @@ nothing was there, *waiting* for a bell (see ringing.py). Each delivery gets a t
 a worker that was stopped for longer than its lease, does not end somebody else's delivery.
 """
 
+import base64
 import sys
 from collections.abc import Callable, Collection
 from queue import Empty
@@ -14,6 +15,7 @@ from typing import Any, Final, cast
 import structlog
 from kombu.message import Message as BaseMessage
 from kombu.transport import virtual
+from kombu.transport.virtual import Base64
 from kombu.utils.encoding import bytes_to_str
 from kombu.utils.json import loads
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -39,8 +41,10 @@ class Message(virtual.Message):
             properties = payload["properties"]
             BaseMessage.__init__(
                 self,
-                body="",
+                body=payload.get("body"),  # as it came: the dead letter keeps it for people to look at
                 channel=channel,
+                content_type=payload.get("content-type"),
+                content_encoding=payload.get("content-encoding"),
                 delivery_tag=properties["delivery_tag"],
                 headers=payload.get("headers"),
                 properties=properties,
@@ -49,10 +53,19 @@ class Message(virtual.Message):
             self.errors = [sys.exc_info()]
 
 
+class StrictBase64(Base64):
+    """Refuses what is no base64. Python's decoder leaves such characters out and makes other bytes of the rest."""
+
+    def decode(self, s: str) -> bytes:
+        """Return the bytes. Raises binascii.Error, or ValueError for what is not ASCII."""
+        return base64.b64decode(s, validate=True)
+
+
 class TakingChannel(RingingChannel):
     """A channel that consumes in two steps: wait for a bell, then take and book."""
 
     Message = Message
+    codecs = {"base64": StrictBase64()}
     _in_poll: Any
     #: What the connection of the consumer is doing, while `_in_poll`: waiting for a bell, or else taking.
     _waiting = False

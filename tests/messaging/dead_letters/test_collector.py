@@ -14,7 +14,7 @@ from messaging.envelope import seal
 from messaging.models import DeadLetter, ProcessedMessage
 from messaging.models.dead_letter import Reason, State
 from messaging.queues import dead_letter_queue
-from tests.messaging.dead_letters.dead_letter_queue import bury_in_broker, publish, wait_for_letters
+from tests.messaging.dead_letters.dead_letter_queue import DEAD, bury_in_broker, publish, wait_for_letters
 from tests.messaging.dead_letters.factories import an_envelope
 from tests.processes import Process, wait_until
 
@@ -88,6 +88,34 @@ def test_what_cannot_be_read_is_kept_as_it_came_and_blocks_nothing(
     if isinstance(body, str) and "\\u" not in body:
         assert json.loads(kept.raw)["body"] == body
     assert collector.exit_code is None
+
+
+def test_a_body_that_the_transport_cannot_decode_is_kept_as_it_came(collector: Process) -> None:
+    """Its encoding says base64, and it is none."""
+    properties = {
+        "body_encoding": "base64",
+        "delivery_tag": "x",
+        "delivery_info": {"exchange": "", "routing_key": DEAD},
+    }
+    headers = {"task": "sample.die", "id": str(uuid4())}
+    message = {
+        "body": "\u2603 no base64 \u2603",
+        "headers": headers,
+        "properties": properties,
+        "content-type": "application/json",
+    }
+    with current_app.connection_for_write() as broker:
+        channel: Any = broker.default_channel
+        channel.client.lpush(DEAD, json.dumps(message))
+        channel.ring(DEAD, channel.client)
+
+    wait_for_letters(1)
+
+    letter = DeadLetter.objects.get()
+    assert (letter.reason, letter.consumer) == (Reason.UNDECODABLE, "sample.die")
+    kept = json.loads(letter.raw)
+    assert kept["body"] == message["body"]
+    assert kept["content_type"] == "application/json"
 
 
 def test_a_message_whose_replay_is_under_way_is_open_again_when_the_broker_gives_it_up(collector: Process) -> None:
