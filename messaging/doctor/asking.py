@@ -8,7 +8,6 @@ still waiting then are left behind: the command ends without them.
 import threading
 import time
 from collections.abc import Sequence
-from typing import Final
 
 from django.db import connection, connections
 
@@ -16,43 +15,41 @@ from messaging.doctor.examinations import DATABASE, Examination, all_examination
 from messaging.doctor.hiding import without_secrets
 from messaging.doctor.lines import Line, Verdict, unknown
 
-DEADLINE_SECONDS: Final = 2.0
 
-
-def ask_all(*, deadline_seconds: float = DEADLINE_SECONDS) -> list[Line]:
+def ask_all() -> list[Line]:
     """Return the lines of all examinations, in their order. Takes two deadlines at most."""
     examinations = all_examinations()
     first = [examination for examination in examinations if not examination.needs]
-    answers = _ask_together(first, deadline_seconds)
+    answers = _ask_together(first)
     silent = {name for name, lines in answers.items() if any(line.verdict is Verdict.UNKNOWN for line in lines)}
     asked = [examination for examination in examinations if examination.needs and not silent & {*examination.needs}]
-    answers |= _ask_together(asked, deadline_seconds)
+    answers |= _ask_together(asked)
     answers |= {one.name: [_not_asked(one, silent)] for one in examinations if one.name not in answers}
     lines = [line for one in examinations for line in answers[one.name]]
     return [without_secrets(line) for line in lines]
 
 
-def _ask_together(examinations: Sequence[Examination], deadline_seconds: float) -> dict[str, list[Line]]:
-    deadline = time.monotonic() + deadline_seconds
-    questions = [_Question(examination, deadline_seconds) for examination in examinations]
+def _ask_together(examinations: Sequence[Examination]) -> dict[str, list[Line]]:
+    started = time.monotonic()
+    questions = [_Question(examination) for examination in examinations]
     for question in questions:
         question.start()
     for question in questions:
-        question.join(max(0.0, deadline - time.monotonic()))
+        question.join(max(0.0, started + question.deadline_seconds - time.monotonic()))
     return {question.name: question.answer() for question in questions}
 
 
 class _Question(threading.Thread):
-    def __init__(self, examination: Examination, deadline_seconds: float) -> None:
+    def __init__(self, examination: Examination) -> None:
         super().__init__(name=examination.name, daemon=True)
         self._examination = examination
-        self._deadline_seconds = deadline_seconds
+        self.deadline_seconds = examination.deadline_seconds
         self._lines: list[Line] | None = None
 
     def run(self) -> None:
         try:
             if DATABASE in self._examination.needs:
-                limit_statements(self._deadline_seconds)
+                limit_statements(self.deadline_seconds)
             self._lines = list(self._examination.examine())
         except Exception as error:  # one failing question never stops the others
             self._lines = [self._open(f"{type(error).__name__}: {_first_line(error)}")]
@@ -61,7 +58,7 @@ class _Question(threading.Thread):
 
     def answer(self) -> list[Line]:
         """Return what is known now."""
-        return [self._open(f"no answer within {self._deadline_seconds:g} s")] if self._lines is None else self._lines
+        return [self._open(f"no answer within {self.deadline_seconds:g} s")] if self._lines is None else self._lines
 
     def _open(self, found: str) -> Line:
         remedy = "Look whether that server is there and not overloaded, then ask again."

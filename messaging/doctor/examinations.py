@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from django.utils.module_loading import autodiscover_modules
 
@@ -10,6 +11,7 @@ from messaging.doctor.lines import Line
 Examine = Callable[[], Iterable[Line]]
 
 DATABASE, BROKER = "database", "broker"
+DEADLINE_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True)
@@ -19,20 +21,23 @@ class Examination:
     name: str
     examine: Examine
     needs: tuple[str, ...] = ()
+    deadline_seconds: float = DEADLINE_SECONDS
 
 
 _REGISTER: dict[str, Examination] = {}
 
 
-def examines(name: str, *, needs: tuple[str, ...] = ()) -> Callable[[Examine], Examine]:
+def examines(
+    name: str, *, needs: tuple[str, ...] = (), deadline_seconds: float = DEADLINE_SECONDS
+) -> Callable[[Examine], Examine]:
     """Register a function that returns lines: ``@examines("storage of exports")`` in an app's ``doctor.py``.
 
     It runs in a thread of its own and may raise: that leaves its question open, and no other. Hazard: what takes longer
-    than two seconds is not waited for.
+    than its deadline is not waited for, and goes on until the process ends.
     """
 
     def register(function: Examine) -> Examine:
-        _REGISTER[name] = Examination(name, function, needs)
+        _REGISTER[name] = Examination(name, function, needs, deadline_seconds)
         return function
 
     return register

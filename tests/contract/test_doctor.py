@@ -15,6 +15,7 @@ from tests.contract.brokers import Broker
 
 @pytest.fixture(autouse=True)
 def _ask_this_broker(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert current_app.conf.broker_read_url  # it is read at the first look, and is another object then
     changes: Any = current_app.conf.changes
     for name in ("broker_read_url", "broker_transport_options"):
         monkeypatch.setitem(changes, name, broker.app.conf[name])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from messaging.doctor.asking import DEADLINE_SECONDS
+from messaging.doctor.examinations import DEADLINE_SECONDS
 from messaging.doctor.lines import Line, Verdict
 from notifications.doctor import examine_mail_server
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from celery import current_app
 from django.conf import settings
 from django.utils import timezone
 
@@ -30,5 +29,4 @@ def living(db: None) -> None:
 def broker_url(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that points this process at another broker."""
 
-    changes: Any = current_app.conf.changes
-    return lambda url: monkeypatch.setitem(changes, "broker_read_url", url)
+    return lambda url: monkeypatch.setenv("CELERY_BROKER_READ_URL", url)

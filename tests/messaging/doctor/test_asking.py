@@ -6,14 +6,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 
-from messaging.doctor import examinations
-from messaging.doctor.asking import DEADLINE_SECONDS, ask_all
-from messaging.doctor.examinations import examines
+from messaging.doctor import broker, examinations
+from messaging.doctor.asking import ask_all
+from messaging.doctor.examinations import DEADLINE_SECONDS, examines
 from messaging.doctor.lines import Line, Verdict, judged
 from messaging.doctor.report import as_json, as_text
 from tests.processes import ROOT, _environment
@@ -24,11 +25,17 @@ ALL_IS_WELL = judged(True, "extra", found="well", wanted="well", remedy="")
 
 
 @pytest.fixture
-def extra(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Return a function that adds an examination for one test."""
-    examinations.all_examinations()
-    monkeypatch.setattr(examinations, "_REGISTER", dict(examinations._REGISTER))
-    return examines("extra")
+def extra(_patience: None) -> Callable[..., Any]:
+    """Return a function that adds an examination for one test, whose register it is."""
+    return examines("extra", deadline_seconds=0.5)
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait longer for those that answer: the tests' machine may be busy."""
+    patient = {one.name: replace(one, deadline_seconds=15) for one in examinations.all_examinations()}
+    monkeypatch.setattr(examinations, "_REGISTER", patient)
+    monkeypatch.setattr(broker, "ANSWER_SECONDS", 10)
 
 
 @pytest.fixture
@@ -49,11 +56,10 @@ def test_in_a_sound_installation_there_is_nothing_to_do() -> None:
 def test_a_broker_that_says_nothing_costs_a_deadline_and_hides_nothing_else(
     silent_port: int, broker_url: Callable[[str], None]
 ) -> None:
+    examinations._REGISTER["broker"] = replace(examinations._REGISTER["broker"], deadline_seconds=DEADLINE_SECONDS)
     broker_url(f"redis://:s3cr3t-word@127.0.0.1:{silent_port}/0")
-    started = time.monotonic()
     lines = {line.what: line for line in ask_all()}
-    assert time.monotonic() - started < 2 * DEADLINE_SECONDS + 0.5
-    assert lines["broker"].verdict is Verdict.UNKNOWN
+    assert (lines["broker"].verdict, lines["broker"].found) == (Verdict.UNKNOWN, "no answer within 2 s")
     assert lines["declaration of the queues"].found == "not asked: no answer from the broker"
     assert lines["relay"].verdict is Verdict.OK
     assert lines["size of outbox messages"].verdict is Verdict.OK
@@ -68,10 +74,9 @@ def test_a_broker_that_is_stopped_is_an_open_question(broker_url: Callable[[str]
 
 def test_an_examination_that_hangs_or_fails_stops_no_other(extra: Callable[..., None]) -> None:
     extra(lambda: time.sleep(60))
-    started = time.monotonic()
-    lines = {line.what: line for line in ask_all(deadline_seconds=1)}
-    assert time.monotonic() - started < 3
-    assert (lines["extra"].verdict, lines["extra"].found) == (Verdict.UNKNOWN, "no answer within 1 s")
+    lines = {line.what: line for line in ask_all()}
+    assert (lines["extra"].verdict, lines["extra"].found) == (Verdict.UNKNOWN, "no answer within 0.5 s")
+    assert lines["database"].verdict is Verdict.OK
 
     def fail() -> Iterator[Line]:
         yield ALL_IS_WELL
@@ -86,9 +91,9 @@ def test_an_examination_that_hangs_or_fails_stops_no_other(extra: Callable[..., 
 def test_no_secret_is_printed_whatever_an_error_quotes(
     extra: Callable[..., None], settings: Any, broker_url: Callable[[str], None]
 ) -> None:
-    settings.CELERY_BROKER_READ_URL = "sentinel://:br0ker%21@a:1;sentinel://:other@b:2"
+    settings.CELERY_BROKER_READ_URL = "sentinel://:br0ker%21@a:1;sentinel://:an0ther@b:2"
     settings.SECRET_KEY_FALLBACKS = ["a-former-key"]
-    secrets = ["br0ker%21", "br0ker!", "other", "a-former-key", settings.SECRET_KEY]
+    secrets = ["br0ker%21", "br0ker!", "an0ther", "a-former-key", settings.SECRET_KEY]
 
     def quote() -> Iterator[Line]:
         yield ALL_IS_WELL

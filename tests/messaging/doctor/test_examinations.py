@@ -11,10 +11,12 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
+from messaging.doctor import reconciler
 from messaging.doctor.database import clock_line
 from messaging.doctor.examinations import all_examinations
 from messaging.doctor.lines import Line, Verdict
 from messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
+from messaging.reconciling import Finding
 from tests.messaging.dead_letters.factories import a_letter
 from tests.messaging.doctor.conftest import beat
 from tests.messaging.relay.outbox_and_queue import place
@@ -127,6 +129,15 @@ def test_messages_that_the_broker_refused_are_found_with_the_error() -> None:
     line = ask("messages that the broker refused")
     assert line.verdict is Verdict.FINDING
     assert line.found == "2 messages, the oldest sample.sampled: sample.take_one: queue full"
+
+
+def test_what_the_reconciler_cannot_repair_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask("rows and their messages").verdict is Verdict.OK
+    missing = Finding("orders without their message", 2, ("a", "b"), WAREHOUSE, "Look at them.")
+    monkeypatch.setattr(reconciler, "findings", lambda: [missing])
+    line = ask("rows and their messages")
+    assert (line.verdict, line.owner, line.remedy) == (Verdict.FINDING, WAREHOUSE, "Look at them.")
+    assert line.found == "orders without their message: 2 (as a, b)"
 
 
 def test_old_dead_letters_are_found_by_owner() -> None:
