@@ -1,9 +1,10 @@
-"""Health of the web process (/healthz, /readyz), figures for Prometheus (/metrics); triage, for staff."""
+"""Health of the web process (/healthz, /readyz), figures for Prometheus (/metrics); for staff the board and triage."""
 
 from django.contrib import admin
 from django.urls import path
 
 from messaging import health
+from messaging.board.views import board
 from messaging.metrics.views import metrics
 from messaging.triage.pages import stuck_page, triage_page
 
@@ -13,6 +14,7 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", metrics),
+    path("ops/", staff_only(board), name="board"),
     path("triage/", staff_only(stuck_page), name="triage"),
     path("triage/<path:subject_id>/", staff_only(triage_page), name="triage_of"),
 ]

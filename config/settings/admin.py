@@ -18,5 +18,6 @@ UNFOLD = {
     "SITE_HEADER": "Baton",
     "SITE_ICON": _icon,
     "SHOW_VIEW_ON_SITE": True,
+    "SIDEBAR": {"navigation": "config.admin_menu.menu"},
     "COLORS": {"primary": {step: f"oklch({light} 0.08 178)" for step, light in zip(_STEPS, _GREENS, strict=True)}},
 }

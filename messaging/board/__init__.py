@@ -1,0 +1,1 @@
+"""The board: the way of the messages as one picture, live, for people. /metrics is the same for machines."""
