@@ -133,8 +133,9 @@ class Stack:
     def _is_up(self) -> bool:
         states = {process.state for process in self._supervisor.processes()}
         has_web = any(program.name == "web" for program in self._programs)
-        is_served = not has_web or _answers(f"{web_address(self._env)}/healthz")
-        return states == {"RUNNING"} and is_served and not self._not_at_work()
+        if states != {"RUNNING"} or self._not_at_work():
+            return False
+        return not has_web or _answers(f"{web_address(self._env)}/healthz")  # last, for it leaves a line in the log
 
     def _not_at_work(self) -> list[str]:
         url = self._environment().get("DATABASE_URL", self._env.DATABASE_URL)
