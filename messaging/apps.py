@@ -1,13 +1,14 @@
 """The messaging app."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class MessagingConfig(AppConfig):
     """Outbox, relay, consumers, inbox, retries, dead letters."""
 
     name = "messaging"
-    verbose_name = "Messaging"
+    verbose_name = _("Messaging")
 
     def ready(self) -> None:
         """Register checks and receivers: importing does, and models must be there first."""

@@ -17,6 +17,7 @@ UNFOLD = {
     "SITE_TITLE": "Baton",
     "SITE_HEADER": "Baton",
     "SITE_ICON": _icon,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
     "SHOW_VIEW_ON_SITE": True,
     "SIDEBAR": {"navigation": "config.admin_menu.menu"},
     "COLORS": {"primary": {step: f"oklch({light} 0.08 178)" for step, light in zip(_STEPS, _GREENS, strict=True)}},

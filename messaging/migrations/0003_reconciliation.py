@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='outboxmessage',
             name='settled_at',
-            field=models.DateTimeField(null=True),
+            field=models.DateTimeField(null=True, verbose_name='settled at'),
         ),
         migrations.AddIndex(
             model_name='outboxmessage',

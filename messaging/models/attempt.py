@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from messaging.envelope import Envelope
 
@@ -81,25 +82,26 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
 class Attempt(models.Model):
     """One failed attempt of one consumer at one message."""
 
-    message_id = models.UUIDField()
-    consumer = models.CharField(max_length=200)
-    round = models.PositiveSmallIntegerField(default=0)
-    attempt = models.PositiveSmallIntegerField()
-    key = models.CharField(max_length=200)
-    envelope = models.JSONField()
-    error_class = models.CharField(max_length=200)
-    error_message = models.TextField(blank=True)
-    traceback = models.TextField(blank=True)
-    worker = models.CharField(max_length=200, blank=True, default="")
-    failed_at = models.DateTimeField(db_default=Now())
-    due_at = models.DateTimeField()
-    claimed_until = models.DateTimeField(null=True)
-    sent_at = models.DateTimeField(null=True)
+    message_id = models.UUIDField(_("message"))
+    consumer = models.CharField(_("consumer"), max_length=200)
+    round = models.PositiveSmallIntegerField(_("round"), default=0)
+    attempt = models.PositiveSmallIntegerField(_("attempt"))
+    key = models.CharField(_("key"), max_length=200)
+    envelope = models.JSONField(_("envelope"))
+    error_class = models.CharField(_("error"), max_length=200)
+    error_message = models.TextField(_("error message"), blank=True)
+    traceback = models.TextField(_("traceback"), blank=True)
+    worker = models.CharField(_("worker"), max_length=200, blank=True, default="")
+    failed_at = models.DateTimeField(_("failed at"), db_default=Now())
+    due_at = models.DateTimeField(_("due at"))
+    claimed_until = models.DateTimeField(_("claimed until"), null=True)
+    sent_at = models.DateTimeField(_("sent at"), null=True)
 
     objects = AttemptQuerySet.as_manager()
 
     class Meta:
-        verbose_name = "failed attempt"
+        verbose_name = _("failed attempt")
+        verbose_name_plural = _("failed attempts")
         constraints = [
             models.UniqueConstraint(fields=["message_id", "consumer", "round", "attempt"], name="attempt_once"),
         ]

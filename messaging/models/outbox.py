@@ -12,6 +12,7 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from messaging.envelope import Envelope
 from messaging.wake import wake_relay_on_commit
@@ -83,23 +84,23 @@ class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
 class OutboxMessage(models.Model):
     """A published event on its way to the broker."""
 
-    message_id = models.UUIDField(unique=True)
-    name = models.CharField(max_length=200)
-    version = models.PositiveSmallIntegerField()
-    key = models.CharField(max_length=200)
-    payload = models.JSONField()
-    occurred_at = models.DateTimeField()
-    correlation_id = models.UUIDField()
-    causation_id = models.UUIDField(null=True)
-    traceparent = models.CharField(max_length=55, blank=True, default="")
-    available_at = models.DateTimeField(db_default=Now())
-    published_at = models.DateTimeField(null=True)
+    message_id = models.UUIDField(_("message"), unique=True)
+    name = models.CharField(_("event"), max_length=200)
+    version = models.PositiveSmallIntegerField(_("version"))
+    key = models.CharField(_("key"), max_length=200)
+    payload = models.JSONField(_("payload"))
+    occurred_at = models.DateTimeField(_("occurred at"))
+    correlation_id = models.UUIDField(_("correlation"))
+    causation_id = models.UUIDField(_("caused by"), null=True)
+    traceparent = models.CharField(_("trace"), max_length=55, blank=True, default="")
+    available_at = models.DateTimeField(_("to be sent at"), db_default=Now())
+    published_at = models.DateTimeField(_("published at"), null=True)
     # Everyone that it was for has processed it or has its dead letter: the reconciler need not look at it any more.
-    settled_at = models.DateTimeField(null=True)
+    settled_at = models.DateTimeField(_("settled at"), null=True)
     # Who has been sent a copy; of a published message, all that it was for.
-    sent_to = ArrayField(models.CharField(max_length=200), default=list)
-    send_failure_count = models.PositiveSmallIntegerField(default=0)
-    last_error = models.TextField(blank=True, default="")
+    sent_to = ArrayField(models.CharField(max_length=200), default=list, verbose_name=_("sent to"))
+    send_failure_count = models.PositiveSmallIntegerField(_("failed sendings"), default=0)
+    last_error = models.TextField(_("last error"), blank=True, default="")
 
     # Not a column: whether anything of whatever consumer was held when the relay claimed the row.
     is_anything_held = False
@@ -107,7 +108,8 @@ class OutboxMessage(models.Model):
     objects = OutboxQuerySet.as_manager()
 
     class Meta:
-        verbose_name = "outbox message"
+        verbose_name = _("outbox message")
+        verbose_name_plural = _("outbox messages")
         indexes = [
             models.Index("id", name="outbox_waiting", condition=models.Q(published_at=None)),
             models.Index("key", "id", name="outbox_by_key"),

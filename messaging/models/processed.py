@@ -11,6 +11,7 @@ from uuid import UUID
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import connection, models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 Standing = Literal["processed", "maybe held", "new"]
 
@@ -104,16 +105,17 @@ class ProcessedQuerySet(models.QuerySet["ProcessedMessage"]):
 class ProcessedMessage(models.Model):
     """One message, processed by one consumer."""
 
-    message_id = models.UUIDField()
-    consumer = models.CharField(max_length=200)
-    processed_at = models.DateTimeField(db_default=Now())
-    duration_ms = models.PositiveIntegerField(default=0)
-    worker = models.CharField(max_length=200, blank=True, default="")
+    message_id = models.UUIDField(_("message"))
+    consumer = models.CharField(_("consumer"), max_length=200)
+    processed_at = models.DateTimeField(_("processed at"), db_default=Now())
+    duration_ms = models.PositiveIntegerField(_("duration in ms"), default=0)
+    worker = models.CharField(_("worker"), max_length=200, blank=True, default="")
 
     objects = ProcessedQuerySet.as_manager()
 
     class Meta:
-        verbose_name = "processed message"
+        verbose_name = _("processed message")
+        verbose_name_plural = _("processed messages")
         constraints = [models.UniqueConstraint(fields=["message_id", "consumer"], name="inbox_once_per_consumer")]
         indexes = [BrinIndex("processed_at", name="inbox_by_age")]
 

@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
                     "needs_attention",
                     models.BooleanField(
                         default=False,
-                        help_text="A message of this order ended in the dead letters.",
+                        help_text="Set while a message of this order lies in the dead letters.",
                         verbose_name="needs attention",
                     ),
                 ),

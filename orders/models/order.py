@@ -73,7 +73,7 @@ class Order(models.Model):
     total = models.DecimalField(_("total"), max_digits=14, decimal_places=2)
     status = models.CharField(_("status"), max_length=9, choices=OrderStatus, default=OrderStatus.ACCEPTED)
     needs_attention = models.BooleanField(
-        _("needs attention"), default=False, help_text=_("A message of this order ended in the dead letters.")
+        _("needs attention"), default=False, help_text=_("Set while a message of this order lies in the dead letters.")
     )
     placed_at = models.DateTimeField(_("placed at"), default=timezone.now)
     settled_at = models.DateTimeField(_("settled at"), null=True, blank=True)
