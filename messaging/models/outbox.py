@@ -5,9 +5,10 @@ until ``available_at``; a relay that dies or hangs loses it then to another one 
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Self
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
@@ -45,11 +46,14 @@ _CLAIM = """
 """
 
 _MARK_PUBLISHED = """
-    UPDATE messaging_outboxmessage AS message
-    SET published_at = clock_timestamp(), sent_to = string_to_array(copies.consumers, ',')
-    FROM unnest(%s::bigint[], %s::text[]) AS copies (id, consumers)
-    WHERE message.id = copies.id AND published_at IS NULL
+    UPDATE messaging_outboxmessage SET published_at = clock_timestamp(), sent_to = %s
+    WHERE id = ANY(%s) AND published_at IS NULL
 """
+
+
+def _mark_published(cursor: Any, pks: list[int], consumers: tuple[str, ...]) -> int:
+    cursor.execute(_MARK_PUBLISHED, [list(consumers), pks])
+    return int(cursor.rowcount)
 
 
 class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
@@ -66,11 +70,15 @@ class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
         return sorted(self.raw(_CLAIM, [limit, lease]), key=lambda message: message.pk)
 
     def mark_published(self, sent_to: Mapping[int, Iterable[str]]) -> int:
-        """Note that the broker confirmed these rows, each for the consumers that it was for."""
-        consumers = [",".join(sorted(names)) for names in sent_to.values()]
+        """Note that the broker confirmed these rows, each for the consumers that it was for.
+
+        One statement for all rows of the same consumers; a join with a list of both costs twice the time.
+        """
+        groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for pk, consumers in sent_to.items():
+            groups[tuple(sorted(consumers))].append(pk)
         with connection.cursor() as cursor:
-            cursor.execute(_MARK_PUBLISHED, [list(sent_to), consumers])
-            return int(cursor.rowcount)
+            return sum(_mark_published(cursor, pks, consumers) for consumers, pks in groups.items())
 
     def release(self, pks: Iterable[int]) -> int:
         """Give back rows that were claimed and not sent: the broker is away, the rows are not at fault (F36)."""
