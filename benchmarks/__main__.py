@@ -52,7 +52,7 @@ def _measure(options: argparse.Namespace) -> Iterator[Section]:
     if {"accept", "consume", "latency"} & set(options.only):
         yield from _on_stage(options)
     if "exports" in options.only:
-        yield from _exports(options.scale)
+        yield from _exports(options)
 
 
 def _on_stage(options: argparse.Namespace) -> Iterator[Section]:
@@ -82,10 +82,10 @@ def _set_up() -> None:
     let_effects_be_timed()
 
 
-def _exports(scale: float) -> Iterator[Section]:
+def _exports(options: argparse.Namespace) -> Iterator[Section]:
     from benchmarks import exports  # noqa: PLC0415
 
-    yield from exports.run(scale=scale)
+    yield from exports.run(scale=options.scale, round_count=options.rounds)
 
 
 if __name__ == "__main__":

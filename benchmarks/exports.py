@@ -14,6 +14,7 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.db import connection
 
+from benchmarks import export_form
 from benchmarks.many_orders import place_many_orders
 from benchmarks.report import Check, Figure, Section, ratio
 from benchmarks.usual_exports import bare_copy, orm_and_csv_writer, orm_and_openpyxl
@@ -25,7 +26,7 @@ from orders.models import Order
 
 CSV_COUNT, XLSX_COUNT, SMALL_COUNT, WARM_UP_COUNT = 1_000_000, 200_000, 10_000, 1_000
 ORM_COUNT = 100_000  # of the CSV's orders: the loop would take minutes for all, each row as long as the one before
-ROUND_COUNT = 3
+MAX_ROUND_COUNT = 3
 MAX_COPY_RATIO, MIN_ORM_RATIO, MIN_OPENPYXL_RATIO = 2.0, 10.0, 3.0
 MAX_MEMORY_MB, MAX_SAME_MB, MAX_PROGRESS_GAP_SECONDS = 60.0, 5.0, 1.0
 
@@ -44,20 +45,22 @@ class Run:
         return self.peak_mb - self.idle_mb
 
 
-def run(*, scale: float = 1.0) -> Iterator[Section]:
+def run(*, scale: float = 1.0, round_count: int = MAX_ROUND_COUNT) -> Iterator[Section]:
     """Measure all; ``scale`` is a factor on the numbers of orders."""
+    round_count = min(round_count, MAX_ROUND_COUNT)
     csv_count, xlsx_count = (max(WARM_UP_COUNT, round(count * scale)) for count in (CSV_COUNT, XLSX_COUNT))
     place_many_orders(csv_count)
+    yield export_form.measure(csv_count)
     with tempfile.TemporaryDirectory() as folder:
-        csv_section, large = _measure_csv(csv_count, Path(folder))
+        csv_section, large = _measure_csv(csv_count, Path(folder), round_count)
         yield csv_section
-        yield _measure_xlsx(xlsx_count, Path(folder))
+        yield _measure_xlsx(xlsx_count, Path(folder), round_count)
     yield _measure_memory(csv_count, large)
 
 
-def _measure_csv(count: int, folder: Path) -> tuple[Section, Run]:
+def _measure_csv(count: int, folder: Path, round_count: int) -> tuple[Section, Run]:
     bare, ours = [], []
-    for _ in range(ROUND_COUNT):
+    for _ in range(round_count):
         bare.append(_seconds(lambda: bare_copy(Selection().orders())))
         ours.append(_export(Format.CSV, count))
     orm_count = min(ORM_COUNT, count)
@@ -76,8 +79,8 @@ def _measure_csv(count: int, folder: Path) -> tuple[Section, Run]:
     return section, ours[-1]
 
 
-def _measure_xlsx(count: int, folder: Path) -> Section:
-    ours = [_export(Format.XLSX, count).seconds for _ in range(ROUND_COUNT)]
+def _measure_xlsx(count: int, folder: Path, round_count: int) -> Section:
+    ours = [_export(Format.XLSX, count).seconds for _ in range(round_count)]
     usual = [_seconds(lambda: orm_and_openpyxl(_first(count).orders(), folder / "usual.xlsx"))]
     ours_figure, usual_figure = Figure("export, from claimed to ready", ours, "s"), Figure("openpyxl loop", usual, "s")
     return Section(
@@ -88,16 +91,17 @@ def _measure_xlsx(count: int, folder: Path) -> Section:
 
 
 def _measure_memory(count: int, large: Run) -> Section:
-    small, workbook = _export(Format.CSV, SMALL_COUNT), _export(Format.XLSX, SMALL_COUNT)
+    small_count = min(SMALL_COUNT, count)
+    small, workbook = _export(Format.CSV, small_count), _export(Format.XLSX, small_count)
     large_workbook = _export(Format.XLSX, count)
     highest = max(run.above_idle_mb for run in (small, large, workbook, large_workbook))
     growth = max(large.above_idle_mb - small.above_idle_mb, large_workbook.above_idle_mb - workbook.above_idle_mb)
     return Section(
         f"exports: memory of the worker above idle, and how long its progress stands still ({count:,} orders)",
         [
-            Figure(f"CSV, {SMALL_COUNT:,} orders", [small.above_idle_mb], "MB"),
+            Figure(f"CSV, {small_count:,} orders", [small.above_idle_mb], "MB"),
             Figure(f"CSV, {count:,} orders", [large.above_idle_mb], "MB"),
-            Figure(f"XLSX, {SMALL_COUNT:,} orders", [workbook.above_idle_mb], "MB"),
+            Figure(f"XLSX, {small_count:,} orders", [workbook.above_idle_mb], "MB"),
             Figure(f"XLSX, {count:,} orders", [large_workbook.above_idle_mb], "MB"),
         ],
         [

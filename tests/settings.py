@@ -30,4 +30,4 @@ if "queues" in _OPTIONS:  # Redis; what a killed worker had taken comes back whi
     }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # logging in is not what tests wait for
 # A killed worker's export is taken up while a test waits for it.
-EXPORTS = {**_EXPORTS, "HEARTBEAT_SECONDS": 0.25, "LEASE_SECONDS": 3}
+EXPORTS = {**_EXPORTS, "LEASE_SECONDS": 3}

@@ -27,9 +27,9 @@ EXPORTS: dict[str, Any] = {
     # Waiting or running at a time: per person, so that nobody fills the lane; in all, so that the wait stays bearable.
     "MAX_ACTIVE_PER_PERSON": 2,
     "MAX_ACTIVE": 50,
-    # Seconds between two notes of progress, and until an export without any is taken up by another worker. A worker
-    # that is merely slow misses thirty in a row before that.
-    "HEARTBEAT_SECONDS": 0.5,
+    # Seconds between two notes of progress, and until an export without any is taken up by another worker. Others
+    # see it move every second, also where a note is late; a worker that is merely slow misses sixty before that.
+    "HEARTBEAT_SECONDS": 0.25,
     "LEASE_SECONDS": 15,
     # Seconds that one export may take, and after which its process is killed if it did not stop by itself. Two million
     # rows take a minute or two; a slow storage may take many more. Both stay under RabbitMQ's consumer timeout (F41,

@@ -11,6 +11,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.db import connection
 
+from messaging.models import OutboxMessage, ProcessedMessage
 from orders.exports import services
 from orders.exports.building import write_file
 from orders.exports.columns import Column, Kind, Source
@@ -54,6 +55,12 @@ def an_export(user: User | None = None, *, file_format: Format = Format.CSV, **s
         selection=Selection(**selection),
         language="en",
     )
+
+
+def is_processed(export: Export) -> bool:
+    """Tell whether a worker has settled a message that commands this export. Others may be left of earlier tests."""
+    commands = OutboxMessage.objects.filter(name="orders.export_requested", key=str(export.pk))
+    return ProcessedMessage.objects.filter(message_id__in=list(commands.values_list("message_id", flat=True))).exists()
 
 
 def a_source(rows: Sequence[Row]) -> Source:

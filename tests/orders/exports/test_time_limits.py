@@ -7,7 +7,7 @@ import pytest
 from celery import current_app
 from django.db import connection
 
-from messaging.models import Attempt, DeadLetter, ProcessedMessage
+from messaging.models import Attempt, DeadLetter
 from messaging.relay.outbox import send_outbox
 from orders.exports import housekeeping
 from orders.exports.building import build
@@ -15,7 +15,7 @@ from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure
 from orders.tasks import build_export
 from tests.orders.exports import hurried_settings
-from tests.orders.exports.factories import an_export, many_orders, slow_lines
+from tests.orders.exports.factories import an_export, is_processed, many_orders, slow_lines
 from tests.processes import running, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "empty_broker")]
@@ -64,7 +64,7 @@ def test_the_soft_and_the_hard_limit_each_end_an_export_in_a_state_that_names_it
         wait_until(housekeeping.take_up_abandoned, what="the hard limit")
         assert outcome(slow) == (ExportState.FAILED, Failure.TIME_LIMIT, 2)
         assert outcome(stuck) == (ExportState.FAILED, Failure.TIME_LIMIT, 4)
-        wait_until(lambda: ProcessedMessage.objects.count() == 2, what="the end of both messages")
+        wait_until(lambda: is_processed(slow) and is_processed(stuck), what="the end of both messages")
     assert not Attempt.objects.exists()
     assert not DeadLetter.objects.exists()
     assert files_of(slow) == []

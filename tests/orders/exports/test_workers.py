@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from playwright.sync_api import Page, expect
 
-from messaging.models import Attempt, DeadLetter, ProcessedMessage
+from messaging.models import Attempt, DeadLetter
 from messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports import files, housekeeping
@@ -21,7 +21,7 @@ from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from orders.models import Order, OrderStatus
 from tests.browser import OpenPage
-from tests.orders.exports.factories import a_person, an_export, held_up, many_orders, slow_lines
+from tests.orders.exports.factories import a_person, an_export, held_up, is_processed, many_orders, slow_lines
 from tests.orders.exports.readers import read_csv, read_xlsx
 from tests.orders.factories import an_order
 from tests.processes import Process, running, wait_until, worker_command
@@ -104,7 +104,7 @@ def test_an_export_is_built_by_the_worker_of_the_lane(file_format: Format) -> No
     read = read_csv if file_format is Format.CSV else read_xlsx
     assert len(read(path_of(export))) == 1_501
     assert files_of(export) == [path_of(export).name]
-    wait_until(lambda: ProcessedMessage.objects.filter(consumer="orders.build_export").count() == 1, what="the ack")
+    wait_until(lambda: is_processed(export), what="the ack")
 
 
 @pytest.mark.usefixtures("lane")
@@ -142,7 +142,7 @@ def test_cancelled_at_50_percent_leaves_no_file_and_frees_the_worker() -> None:
         export = an_export()
         wait_for_the_middle(export)
         assert Export.objects.cancel(export.pk)
-        wait_until(lambda: ProcessedMessage.objects.filter(consumer="orders.build_export").exists(), what="the end")
+        wait_until(lambda: is_processed(export), what="the end")
     assert (state_of(export), files_of(export)) == (ExportState.CANCELLED, [])
     other = an_export()
     wait_for(other, ExportState.READY)
@@ -168,7 +168,7 @@ def test_delivered_twice_at_once_it_is_built_once() -> None:
         wait_for_the_middle(export)
         with transaction.atomic():
             publish(ExportRequested(export_id=export.pk))
-        wait_until(lambda: ProcessedMessage.objects.filter(consumer="orders.build_export").exists(), what="the second")
+        wait_until(lambda: is_processed(export), what="the second")
         assert state_of(export) == ExportState.RUNNING
     wait_for(export, ExportState.READY)
     assert export.attempt_count == 1
