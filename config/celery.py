@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_prerun
+from celery.signals import setup_logging, task_prerun, worker_process_init, worker_process_shutdown
 from django.db import close_old_connections
 
 from messaging.transport.install import install
@@ -34,3 +34,19 @@ def check_database_connection(task: Any, **_kwargs: Any) -> None:
 @setup_logging.connect
 def keep_django_logging(**_kwargs: Any) -> None:
     """Leave the logging that Django has set up: with a receiver of this signal, Celery installs none of its own."""
+
+
+@worker_process_init.connect
+def start_tracing(**_kwargs: Any) -> None:
+    """Trace in each child: what sends the traces does not survive a fork."""
+    from messaging import tracing  # noqa: PLC0415 - as above
+
+    tracing.start("worker")
+
+
+@worker_process_shutdown.connect
+def stop_tracing(**_kwargs: Any) -> None:
+    """Send what is left of the traces."""
+    from messaging import tracing  # noqa: PLC0415 - as above
+
+    tracing.stop()

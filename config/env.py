@@ -109,6 +109,11 @@ class Environment(BaseSettings):
         description="What Prometheus sends to read /metrics (Authorization: Bearer …): 20 characters or more. "
         "Unset: only staff who are logged in may, and anybody when DJANGO_DEBUG is on.",
     )
+    OTEL_EXPORTER_OTLP_ENDPOINT: PublicUrl = Field(
+        default="",
+        description="Where traces go, by OTLP over HTTP, such as http://collector:4318. Needs the extra `otel`. "
+        "Unset: nothing is traced.",
+    )
     BATON_STATE_DIR: PathInProject = Field(
         default=Path("var"),
         validate_default=True,

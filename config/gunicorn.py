@@ -25,3 +25,17 @@ def on_starting(server: object) -> None:
     """Refuse a taken port at once and by name; gunicorn would try five times and name no variable."""
     if "GUNICORN_FD" not in os.environ and is_taken(env.WEB_PORT, env.WEB_HOST):
         end(str(PortTakenError(variable="WEB_PORT", port=env.WEB_PORT)))
+
+
+def post_worker_init(worker: object) -> None:
+    """Trace in each process, after the fork and when the settings are read."""
+    from messaging import tracing  # noqa: PLC0415 - Django is ready only now
+
+    tracing.start("web")
+
+
+def worker_exit(server: object, worker: object) -> None:
+    """Send what is left of the traces."""
+    from messaging import tracing  # noqa: PLC0415 - as above
+
+    tracing.stop()

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from uuid import UUID
 
+import structlog
+
 from messaging.envelope import Envelope
 
 _IN_HAND: ContextVar[dict[str, Envelope]] = ContextVar("messages_in_hand")
@@ -17,10 +19,12 @@ _CORRELATION_ID: ContextVar[UUID | None] = ContextVar("correlation_id", default=
 
 @contextmanager
 def messages_in_hand(envelopes: Sequence[Envelope]) -> Iterator[None]:
-    """Name the messages that the code inside works on."""
+    """Name the messages that the code inside works on; what it logs about a single one carries its correlation_id."""
     token = _IN_HAND.set({envelope.key: envelope for envelope in envelopes})
+    named = {"correlation_id": str(envelopes[0].correlation_id)} if len(envelopes) == 1 else {}
     try:
-        yield
+        with structlog.contextvars.bound_contextvars(**named):
+            yield
     finally:
         _IN_HAND.reset(token)
 

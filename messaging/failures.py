@@ -173,6 +173,7 @@ def _schedule(
         "attempt_failed",
         consumer=consumer,
         message_id=str(envelope.message_id),
+        correlation_id=str(envelope.correlation_id),
         attempt=attempt,
         error_class=error.error_class,
         retry_in_seconds=round(delay.total_seconds(), 1),

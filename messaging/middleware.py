@@ -11,19 +11,29 @@ from django.http import HttpRequest, HttpResponseBase
 from uuid_utils.compat import uuid7
 
 from messaging.context import correlation
+from messaging.tracing import request_span
 
 HEADER = "X-Correlation-ID"
 
 
 def correlate(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Let all that a request publishes carry the id of the request, and tell it to the client."""
+    """Let all that a request publishes and logs carry the id of the request, and tell it to the client."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        request_id = structlog.contextvars.get_contextvars().get("request_id")
-        correlation_id = UUID(request_id) if request_id else uuid7()
-        with correlation(correlation_id):
+        correlation_id = _request_id()
+        structlog.contextvars.bind_contextvars(correlation_id=str(correlation_id))
+        traceparent = request.headers.get("traceparent", "")
+        with correlation(correlation_id), request_span(request.method or "", request.path, traceparent=traceparent):
             response = get_response(request)
         response[HEADER] = str(correlation_id)
         return response
 
     return middleware
+
+
+def _request_id() -> UUID:
+    """Return the request's id, which a proxy may have given it in X-Request-ID; if that is no UUID, a new one."""
+    try:
+        return UUID(structlog.contextvars.get_contextvars().get("request_id", ""))
+    except ValueError:
+        return uuid7()

@@ -13,6 +13,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 from django.db.transaction import TransactionManagementError
 
+from messaging import tracing
 from messaging.context import messages_in_hand
 from messaging.envelope import Envelope
 from messaging.failures import record_failure
@@ -67,7 +68,9 @@ def _process(task: "ConsumerTask", envelopes: list[Envelope], *, run: Run) -> No
         fresh = _claim(task, envelopes)
         durations = run(task, fresh)
         ProcessedMessage.objects.finish(consumer=task.name, durations_ms=durations)
-    _log_processed(task, durations, repeated_count=len(envelopes) - len(fresh))
+    _log_processed(
+        task, [one for one in fresh if one.message_id in durations], repeated_count=len(envelopes) - len(fresh)
+    )
 
 
 def _claim(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:
@@ -101,7 +104,7 @@ def _claim_in_hand(task: "ConsumerTask", envelopes: list[Envelope]) -> set[UUID]
 
 def _run(task: "ConsumerTask", envelope: Envelope) -> int:
     started = time.monotonic()
-    with messages_in_hand([envelope]):
+    with messages_in_hand([envelope]), tracing.handling(task.name, [envelope]):
         task.handler(envelope.event())
     return _milliseconds_since(started)
 
@@ -114,7 +117,7 @@ def _run_together(task: "ConsumerTask", envelopes: list[Envelope]) -> dict[UUID,
     if not envelopes:
         return {}
     started = time.monotonic()
-    with messages_in_hand(envelopes):
+    with messages_in_hand(envelopes), tracing.handling(task.name, envelopes):
         task.handler([envelope.event() for envelope in envelopes])
     return dict.fromkeys((envelope.message_id for envelope in envelopes), _milliseconds_since(started))
 
@@ -161,12 +164,20 @@ def _process_long(task: "ConsumerTask", envelope: Envelope) -> None:
     with transaction.atomic():
         _claim_in_hand(task, [envelope])
         ProcessedMessage.objects.finish(consumer=task.name, durations_ms={envelope.message_id: duration})
-    _log_processed(task, {envelope.message_id: duration}, repeated_count=0)
+    _log_processed(task, [envelope], repeated_count=0)
 
 
 def _milliseconds_since(started: float) -> int:
     return int((time.monotonic() - started) * 1000)
 
 
-def _log_processed(task: "ConsumerTask", durations: dict[UUID, int], *, repeated_count: int) -> None:
-    log.info("processed", consumer=task.name, message_count=len(durations), repeated_count=repeated_count)
+def _log_processed(task: "ConsumerTask", done: list[Envelope], *, repeated_count: int) -> None:
+    """Log one event for the bundle, with the correlation of each message that was processed."""
+    correlation_ids = sorted({str(envelope.correlation_id) for envelope in done})
+    log.info(
+        "processed",
+        consumer=task.name,
+        message_count=len(done),
+        repeated_count=repeated_count,
+        correlation_id=",".join(correlation_ids),
+    )

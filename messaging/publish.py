@@ -15,6 +15,7 @@ from messaging.envelope import Envelope
 from messaging.errors import PublishOutsideTransaction
 from messaging.events import Event
 from messaging.models import OutboxMessage
+from messaging.tracing import publishing
 
 
 def publish(*events: Event) -> list[UUID]:
@@ -44,5 +45,5 @@ def _envelope(event: Event) -> Envelope:
         occurred_at=timezone.now(),
         correlation_id=cause.correlation_id if cause else current_correlation_id() or message_id,
         causation_id=cause.message_id if cause else None,
-        traceparent=cause.traceparent if cause else "",
+        traceparent=publishing(event.event_name, cause=cause.traceparent if cause else ""),
     )

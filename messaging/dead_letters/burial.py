@@ -55,6 +55,7 @@ def bury(
         "dead_lettered",
         consumer=consumer,
         message_id=str(envelope.message_id),
+        correlation_id=str(envelope.correlation_id),
         reason=str(reason),
         error_class=error.error_class,
     )

@@ -24,6 +24,7 @@ from messaging.models import OutboxMessage
 from messaging.models.dead_letter import Reason
 from messaging.relay.bundles import BrokerTrouble, QueueTrouble, send_bundles
 from messaging.subscriptions import subscriptions_of
+from messaging.tracing import relayed
 
 log = structlog.get_logger(__name__)
 
@@ -107,6 +108,7 @@ def _mark(deliveries: list[Delivery]) -> None:
     if complete:
         OutboxMessage.objects.mark_published(complete)
         log.info("published", message_count=len(complete))
+        relayed(delivery.row.envelope() for delivery in deliveries if delivery.is_complete)
 
 
 def _postpone_or_bury(delivery: Delivery) -> None:

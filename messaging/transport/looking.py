@@ -2,9 +2,11 @@
 
 Whatever the broker does (gone, hanging, behind a firewall that swallows packets), the answer is there in time: depths,
 or None. The look goes on in a thread of its own until its sockets time out, and meanwhile nobody starts a second one.
+Where a look takes longer than somebody can wait (a busy machine, a distant broker), the last one answers for a while.
 """
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final
@@ -20,11 +22,13 @@ from messaging.transport.options import AMQP_SCHEMES
 log = structlog.get_logger(__name__)
 
 MAX_LOOK_SECONDS: Final = 0.15  # for the answer: half of what a page or a scrape may take
+LAST_LOOK_SECONDS: Final = 10  # how long an answer counts while the next one is on its way
 SOCKET_SECONDS: Final = 1  # for the look itself, if nobody waits for it any more
 
 _lock = threading.Lock()
 _pool = ThreadPoolExecutor(1, thread_name_prefix="broker-look")
 _look: "Future[dict[str, Depth]] | None" = None
+_last: tuple[float, dict[str, Depth]] | None = None  # when the broker answered, and what; None once it did not
 
 
 def look_at(queues: Sequence[str], *, seconds: float = MAX_LOOK_SECONDS) -> Mapping[str, Depth] | None:
@@ -32,9 +36,17 @@ def look_at(queues: Sequence[str], *, seconds: float = MAX_LOOK_SECONDS) -> Mapp
     try:
         return _begun(queues).result(timeout=seconds)
     except TimeoutError:
-        log.warning("broker_slow", waited_seconds=seconds)
+        return _last_answer()
     except Exception as error:  # whatever the client libraries raise: the broker did not tell
         log.warning("broker_away", error_class=type(error).__name__)
+    return None
+
+
+def _last_answer() -> dict[str, Depth] | None:
+    last = _last
+    if last is not None and time.monotonic() - last[0] <= LAST_LOOK_SECONDS:
+        return last[1]
+    log.warning("broker_slow")
     return None
 
 
@@ -47,6 +59,17 @@ def _begun(queues: Sequence[str]) -> "Future[dict[str, Depth]]":
 
 
 def _ask(queues: Sequence[str]) -> dict[str, Depth]:
+    global _last  # noqa: PLW0603 - as above
+    try:
+        found = _depths(queues)
+    except Exception:
+        _last = None
+        raise
+    _last = time.monotonic(), found
+    return found
+
+
+def _depths(queues: Sequence[str]) -> dict[str, Depth]:
     connection = current_app.connection_for_read(connect_timeout=SOCKET_SECONDS, transport_options=_timeouts())
     with connection:
         connection.ensure_connection(max_retries=1, interval_start=0, timeout=SOCKET_SECONDS)

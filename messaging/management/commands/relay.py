@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from messaging import tracing
 from messaging.relay.loop import Relay
 
 
@@ -13,4 +14,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         relay = Relay()
         relay.stop_on_signals()
-        relay.run()
+        tracing.start("relay")
+        try:
+            relay.run()
+        finally:
+            tracing.stop()

@@ -148,6 +148,7 @@ def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
     if request.param == "refuses":
         hanging.close()
     monkeypatch.setitem(current_app.conf, "broker_read_url", url)
+    monkeypatch.setattr(looking, "_last", None)
     settings.CELERY_BROKER_READ_URL = url
     if is_amqp:
         monkeypatch.setitem(current_app.conf, "broker_transport_options", {})
@@ -165,6 +166,11 @@ def test_without_a_broker_it_answers_in_time_and_says_so(scrape: Any, broker_awa
     assert value(found["baton_broker_up"]) == 0
     assert "baton_queue_depth" not in found
     assert value(found["baton_outbox_waiting"]) == 0
+
+
+def test_a_look_that_takes_long_is_answered_by_the_last_one(empty_broker: None) -> None:
+    assert looking.look_at(["sample"], seconds=5) is not None
+    assert looking.look_at(["sample"], seconds=0) is not None
 
 
 def test_a_source_that_fails_costs_only_its_own_figures(scrape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
