@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.db import connection, transaction
 
 PAGE_SIZE: Final = 5_000  # rows looked at in one statement: some tens of milliseconds
+MAX_PAGES: Final = 200  # looked at in one go: behind a backlog of a million rows the others may wait to be marked
 _LOCK: Final = 7_265_636_001  # any number of its own: who else asks for it is another reconciler
 
 _SETTLE: Final = """
@@ -42,10 +43,13 @@ _START: Final[_Place] = (datetime(1970, 1, 1, tzinfo=UTC), 0)
 def settle() -> int:
     """Mark what is settled, page by page; return how many rows. Nothing when another reconciler is at it."""
     total = 0
-    place: _Place | None = _START
-    while place is not None:
-        place, count = _settle_page(place)
+    place = _START
+    for _ in range(MAX_PAGES):
+        following, count = _settle_page(place)
         total += count
+        if following is None:
+            break
+        place = following
     return total
 
 

@@ -1,7 +1,12 @@
 """One tick of the reconciler: what beat's task, the operator's command and the tests call."""
 
+import random
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, Final
+from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -12,6 +17,7 @@ from messaging.reconciling.findings import Finding, findings
 from messaging.reconciling.losses import Loss, is_any_suspect, losses_of
 from messaging.reconciling.queue_states import look
 from messaging.reconciling.resending import send_again
+from messaging.reconciling.rule import QueueState
 from messaging.reconciling.settling import settle
 from messaging.relay.bundles import BROKER_ERRORS
 from messaging.subscriptions import all_consumers
@@ -20,6 +26,7 @@ log = structlog.get_logger(__name__)
 
 BATCH_SIZE: Final = 1_000  # messages sent again in one transaction
 MAX_BATCHES: Final = 20  # per consumer and tick: an emptied broker is filled again step by step
+BUDGET_SECONDS: Final = 30.0  # of the minute that a tick has; with millions unsettled the next one goes on
 
 
 @dataclass
@@ -68,18 +75,25 @@ def reconcile(*, dry_run: bool = False) -> Outcome:
 def _recover(outcome: Outcome, *, dry_run: bool) -> None:
     if not is_any_suspect():
         return
+    deadline = monotonic() + BUDGET_SECONDS
     states, held = look([queue.name for queue in settings.MESSAGING["QUEUES"]])
-    for consumer in all_consumers():
-        try:
-            state = states[queue_of(consumer).name]
-        except UnknownQueue:
-            continue
-        for _ in range(1 if dry_run else MAX_BATCHES):
-            lost = losses_of(consumer, state, held=held.get(consumer, set()), limit=BATCH_SIZE)
-            if lost:
-                _note(outcome, consumer, lost, sent_count=0 if dry_run else send_again(consumer, lost))
-            if len(lost) < BATCH_SIZE:
-                break
+    consumers = all_consumers()
+    random.shuffle(consumers)  # no consumer is the one that the budget never reaches
+    for consumer in consumers:
+        if monotonic() > deadline:
+            log.warning("reconciler_out_of_time", budget_seconds=BUDGET_SECONDS)
+            return
+        with suppress(UnknownQueue):
+            _recover_one(outcome, consumer, states[queue_of(consumer).name], held.get(consumer, set()), dry_run=dry_run)
+
+
+def _recover_one(outcome: Outcome, consumer: str, state: QueueState, held: Collection[UUID], *, dry_run: bool) -> None:
+    for _ in range(1 if dry_run else MAX_BATCHES):
+        lost = losses_of(consumer, state, held=held, limit=BATCH_SIZE)
+        if lost:
+            _note(outcome, consumer, lost, sent_count=0 if dry_run else send_again(consumer, lost))
+        if len(lost) < BATCH_SIZE:
+            return
 
 
 def _note(outcome: Outcome, consumer: str, lost: list[Loss], *, sent_count: int) -> None:
