@@ -98,3 +98,4 @@ def test_without_their_broker_worker_and_relay_live_and_take_nothing(tmp_path: P
             wait_until(lambda: min(rows.values_list("beaten_at", flat=True)) > told, what="another beat of both")
             valkey.start()
             wait_until(lambda: rows.filter(is_consuming=True).count() == 2, seconds=60, what="both again")
+        assert not rows.exists()  # both were told to stop

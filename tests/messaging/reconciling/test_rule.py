@@ -1,0 +1,64 @@
+"""The rule itself, by its cases; and that hands count as known only when their workers have spoken since the look."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+
+from messaging.models import Heartbeat
+from messaging.reconciling.queue_states import _database_time, _wait_for_beats
+from messaging.reconciling.rule import QueueState, cause_of_loss
+from messaging.transport.depth import Depth
+from tests.messaging.reconciling.situations import hold
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SERVED = NOW - timedelta(minutes=10)
+
+
+def state(waiting: int, taken: int | None, *, served: datetime | None = None, known: bool = False) -> QueueState:
+    return QueueState("sample", Depth(waiting, taken), NOW, served, are_hands_known=known)
+
+
+@pytest.mark.parametrize(
+    ("found", "minutes_ago", "cause"),
+    [
+        (state(0, 0), 5, "queue empty"),
+        (state(0, 0), 0, None),  # younger than the grace
+        (state(0, 1), 5, None),  # somebody has taken one
+        (state(1, 0), 5, None),
+        (state(0, None, known=True), 5, "queue empty"),
+        (state(0, None), 5, None),  # RabbitMQ, and a worker has not said what it holds
+        (state(1, None, known=True), 5, None),
+        (state(9, 1, served=SERVED), 12, "overtaken"),
+        (state(9, 1, served=SERVED), 10.5, None),  # within the margin
+        (state(9, 1, served=SERVED), 5, None),
+    ],
+)
+def test_a_message_is_lost_by_one_of_two_proofs(found: QueueState, minutes_ago: float, cause: str | None) -> None:
+    assert cause_of_loss(NOW - timedelta(minutes=minutes_ago), found) == cause
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_has_not_spoken_since_leaves_its_queue_unknown() -> None:
+    row, since = hold([]), _database_time()
+    assert _wait_for_beats(["sample", "orders"], since=since) == {"sample"}
+
+    def beat() -> None:
+        try:
+            Heartbeat.objects.filter(pk=row.pk).update(beaten_at=Now())
+        finally:
+            connection.close()
+
+    timer = threading.Timer(0.3, beat)
+    timer.start()
+    assert _wait_for_beats(["sample"], since=since) == set()
+    timer.join()
+
+
+@pytest.mark.django_db
+def test_a_worker_that_is_dead_is_not_waited_for() -> None:
+    since = _database_time()
+    hold([], beaten_seconds_ago=60)
+    assert _wait_for_beats(["sample"], since=since) == set()
