@@ -15,6 +15,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 
 from messaging.desk.api import router as dead_letters_router
+from messaging.flow.api import router as consumers_router
 from orders.api import router as orders_router
 from orders.exports.api import router as exports_router
 
@@ -58,6 +59,7 @@ nowhere = Router()
 api.add_router("/orders", orders_router)
 api.add_router("/exports", exports_router)
 api.add_router("/dead-letters", dead_letters_router)
+api.add_router("/consumers", consumers_router)
 api.add_router("", nowhere)  # last: it takes every address that is left
 
 

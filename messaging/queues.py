@@ -13,6 +13,9 @@ from django.conf import settings
 EXCHANGE = kombu.Exchange("tasks", type="direct", durable=True)
 DEAD_LETTER_EXCHANGE = kombu.Exchange("dead_letters", type="direct", durable=True)
 DEAD_LETTER_QUEUE = "dead_letters"
+#: Returns of a dead letter to its queue. RabbitMQ 4 drops a message after 20 unless told otherwise, and 3.x refuses -1
+#: for "never"; a collector that cannot write for a night, several times a second, stays below this.
+DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def dead_letter_queue() -> kombu.Queue:
         DEAD_LETTER_QUEUE,
         DEAD_LETTER_EXCHANGE,
         routing_key=DEAD_LETTER_QUEUE,
-        queue_arguments={"x-queue-type": "quorum"},
+        queue_arguments={"x-queue-type": "quorum", "x-delivery-limit": DEAD_LETTER_DELIVERY_LIMIT},
     )
 
 

@@ -25,11 +25,13 @@ from messaging.dead_letters.arrivals import read
 from messaging.dead_letters.collecting import collect
 from messaging.heartbeats.rounds import RoundHeart
 from messaging.queues import dead_letter_queue
+from messaging.transport.declarations import misdeclared
 
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS: Final = 1.0  # between looks at whether to stop; a message wakes the collector at once
 MAX_BACKOFF_SECONDS: Final = 15.0
+LOOK_AGAIN_SECONDS: Final = 5.0  # between looks at a queue that must be migrated first
 BROKER_ERRORS: Final = (
     kombu.exceptions.OperationalError,
     amqp.exceptions.AMQPError,
@@ -44,6 +46,7 @@ class Collector:
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._trouble_count = 0
+        self._has_complained = False
         self._heart = RoundHeart("collector")
 
     def stop(self) -> None:
@@ -77,14 +80,27 @@ class Collector:
         log.info("collector_stopped")
 
     def _collect_from(self, broker: kombu.Connection) -> None:
+        queue = dead_letter_queue()
+        if self._is_declared_otherwise(broker, queue):
+            self._heart.wait(self._stopping, LOOK_AGAIN_SECONDS)
+            return
         with broker.channel() as channel:
-            queue = dead_letter_queue().bind(channel)
-            queue.declare()  # also before the first worker has
+            bound = queue.bind(channel)
+            bound.declare()  # also before the first worker has
             with kombu.Consumer(
-                channel, [queue], on_message=self._take, on_decode_error=self._take_undecoded, prefetch_count=1
+                channel, [bound], on_message=self._take, on_decode_error=self._take_undecoded, prefetch_count=1
             ):
                 while not self._stopping.is_set():
                     self._drain(broker)
+
+    def _is_declared_otherwise(self, broker: kombu.Connection, queue: kombu.Queue) -> bool:
+        """Say so once, with the remedy (F18). The queue keeps what is in it until it is migrated."""
+        found = misdeclared(broker, [queue])
+        for one in found:
+            if not self._has_complained:
+                log.error("queue_declared_otherwise", queue=one.queue, remedy=one.remedy, broker_says=one.detail)
+        self._has_complained = bool(found)
+        return bool(found)
 
     def _drain(self, broker: kombu.Connection) -> None:
         try:

@@ -1,7 +1,6 @@
 """Dead letters in a terminal: tables that fit, and the same as JSON."""
 
 import json
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,18 +17,18 @@ def as_json(value: Any) -> str:
     return json.dumps(value, cls=DjangoJSONEncoder, indent=2, ensure_ascii=False)
 
 
-def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, width: int | None = None) -> str:
-    """Return aligned columns; the last one is cut where the terminal ends.
+def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, width: int | None) -> str:
+    """Return aligned columns; the last one is cut at ``width`` characters, or never where there is no terminal.
 
     >>> print(as_table([{"id": 1, "why": "a long reason"}], ["id", "why"], width=14))
     id  why
     1   a long re…
     """
-    width = width or shutil.get_terminal_size((120, 24)).columns
     cells = [list(columns), *([_cell(row.get(name)) for name in columns] for row in rows)]
     widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
-    taken = sum(widths[:-1]) + len(GAP) * (len(columns) - 1)
-    widths[-1] = max(min(widths[-1], width - taken), MIN_COLUMN)
+    if width is not None:
+        taken = sum(widths[:-1]) + len(GAP) * (len(columns) - 1)
+        widths[-1] = max(min(widths[-1], width - taken), MIN_COLUMN)
     return "\n".join(_line(line, widths) for line in cells)
 
 

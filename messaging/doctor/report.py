@@ -1,7 +1,6 @@
 """What the doctor prints: a table for people, JSON for scripts."""
 
 import json
-import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,11 +30,6 @@ def as_json(lines: Sequence[Line]) -> str:
 def is_healthy(lines: Sequence[Line]) -> bool:
     """Tell whether there is nothing to do, and no question is open."""
     return all(line.verdict is Verdict.OK for line in lines)
-
-
-def terminal_width() -> int:
-    """Return how many characters fit on a line."""
-    return shutil.get_terminal_size((120, 24)).columns
 
 
 def _rows(line: Line, what_width: int, width: int | None) -> Iterator[str]:

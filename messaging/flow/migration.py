@@ -89,6 +89,8 @@ def _recreate(queue: kombu.Queue, temporary: str, broker: kombu.Connection, tell
     channel: Any = broker.channel()
     channel.queue_declare(temporary, durable=True, auto_delete=False, arguments={"x-queue-type": "quorum"})
     if misdeclared(broker, [queue]):
+        # Nothing new may arrive between the last look and the deletion. What was to be dead-lettered waits where it is.
+        channel.queue_unbind(queue.name, queue.exchange.name, routing_key=queue.routing_key)
         moved_count = sum(1 for _ in move(channel, queue.name, temporary))
         tell(f"Moved {moved_count} messages to {temporary}.")
         _refuse_consumers(broker, queue.name)

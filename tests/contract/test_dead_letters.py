@@ -1,14 +1,18 @@
 """Every way a message can die ends in the dead-letter queue, with the same headers on both brokers."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import kombu
 import pytest
+from kombu.message import Message
 
+from messaging.queues import DEAD_LETTER_QUEUE, dead_letter_queue
 from messaging.transport.dead_lettering import DELIVERY_LIMIT as LIMIT_REACHED
 from messaging.transport.dead_lettering import REJECTED, death_of
-from tests.contract.brokers import Broker, lines, wait_for_lines
+from tests.contract.brokers import Broker, drain, lines, wait_for_lines
 from tests.contract.celery_app import DELIVERY_LIMIT, FINISHED, QUEUES, STARTED
 from tests.processes import Process
 
@@ -131,3 +135,20 @@ def test_rejected_dead_letter_is_dropped(broker: Broker, worker: Process, path: 
 
     assert message.acknowledged
     assert message_again.total == 0
+
+
+def test_dead_letter_that_nobody_can_write_down_outlives_any_number_of_returns(broker: Broker) -> None:
+    """RabbitMQ 4 drops a message after 20 returns unless the queue says otherwise."""
+    returns = 25
+    broker.publish("x", queue=DEAD_LETTER_QUEUE)
+    taken: list[Message] = []
+    with (
+        broker.app.connection_for_read() as connection,
+        kombu.Consumer(connection, queues=[dead_letter_queue()], on_message=taken.append, prefetch_count=1),
+    ):
+        deadline = time.monotonic() + 30
+        while len(taken) <= returns and time.monotonic() < deadline:
+            drain(connection)
+            if taken and not taken[-1].acknowledged:
+                taken[-1].requeue() if len(taken) <= returns else taken[-1].ack()
+    assert len(taken) == returns + 1

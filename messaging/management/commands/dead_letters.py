@@ -20,6 +20,7 @@ from messaging.desk.arguments import FILTERS, add_verbs
 from messaging.desk.replays import progress_of
 from messaging.desk.tables import as_json, as_table, audit_row, letter_details, letter_row
 from messaging.models import AuditEntry, DeadLetter, Replay
+from messaging.terminal import width_of
 
 USAGE, REFUSED = 2, 1
 WAIT_SECONDS = 1.0
@@ -144,7 +145,7 @@ class Command(BaseCommand):
         self._print_rows([audit_row(entry) for entry in entries], _AUDIT_COLUMNS, options)
 
     def _print_rows(self, rows: list[dict[str, Any]], columns: tuple[str, ...], options: dict[str, Any]) -> None:
-        self._print(rows, as_table(rows, columns) if rows else "None.", options)
+        self._print(rows, as_table(rows, columns, width=width_of(self.stdout)) if rows else "None.", options)
 
     def _print_count(self, count: int, what: str, options: dict[str, Any]) -> None:
         self._print({"letter_count": count}, f"{count} {what}.", options)

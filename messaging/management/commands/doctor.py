@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from messaging.doctor.asking import ask_all
-from messaging.doctor.report import as_json, as_text, is_healthy, terminal_width
+from messaging.doctor.report import as_json, as_text, is_healthy
+from messaging.terminal import width_of
 
 
 class Command(BaseCommand):
@@ -24,6 +25,6 @@ class Command(BaseCommand):
         if options["format"] == "json":
             self.stdout.write(as_json(lines))
         else:
-            self.stdout.write(as_text(lines, width=terminal_width() if sys.stdout.isatty() else None))
+            self.stdout.write(as_text(lines, width=width_of(self.stdout)))
         if not is_healthy(lines):
             sys.exit(1)

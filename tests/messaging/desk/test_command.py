@@ -13,11 +13,6 @@ from tests.messaging.dead_letters.factories import a_letter, apply, letters
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")  # a narrow one cuts the texts that are looked for here
-
-
 def run(*words: object) -> str:
     out = io.StringIO()
     call_command("dead_letters", *[str(word) for word in words], stdout=out)
@@ -32,6 +27,24 @@ def refusal_of(*words: object) -> CommandError:
     with pytest.raises(CommandError) as refusal:
         run(*words)
     return refusal.value
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_long_texts_are_cut_on_a_screen_and_whole_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "what went wrong, at length: " + "x" * 300
+    a_letter(uuid4(), error_message=text)
+    assert text in run("list")
+    monkeypatch.setenv("COLUMNS", "150")
+    screen = Screen()
+    call_command("dead_letters", "list", stdout=screen)
+    assert max(len(line) for line in screen.getvalue().splitlines()) <= 150
+    assert "…" in screen.getvalue()
 
 
 def test_the_list_is_a_table_and_json() -> None:

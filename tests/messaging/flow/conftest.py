@@ -32,7 +32,7 @@ def broker(rabbitmq: RabbitMQ) -> Iterator[kombu.Connection]:
     """Connect to a RabbitMQ without any queue."""
     install()
     with kombu.Connection(rabbitmq.url, transport_options={"confirm_publish": True}) as connection:
-        for name in ("sample", "sample.migrating", "inventory"):
+        for name in ("sample", "sample.migrating", "inventory", "dead_letters"):
             patiently(connection, partial(delete, name))
         yield connection
 

@@ -16,8 +16,8 @@ from django.utils import timezone
 from messaging.dead_letters.actors import Actor
 from messaging.flow import migration
 from messaging.flow.migration import VIA, MigrationRefused, migrate
-from messaging.models import Attempt, AuditEntry, OutboxMessage, Pause
-from messaging.queues import EXCHANGE
+from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Pause
+from messaging.queues import DEAD_LETTER_EXCHANGE, EXCHANGE
 from messaging.transport.declarations import misdeclared
 from tests.messaging.flow.conftest import Run, declare
 from tests.messaging.flow.test_breaker import published
@@ -179,3 +179,26 @@ def test_worker_and_relay_name_the_queue_and_the_command_and_go_on_by_themselves
     wait_until(lambda: Effect.objects.filter(sample_id=envelope.key).exists(), seconds=40, what="the effect")
     for process in processes:
         process.send(signal.SIGTERM)
+
+
+def test_dead_letters_of_an_old_release_are_collected_once_their_queue_is_migrated(
+    rabbitmq: RabbitMQ, broker: kombu.Connection, command: Run, tmp_path: Path
+) -> None:
+    old = kombu.Queue("dead_letters", DEAD_LETTER_EXCHANGE, queue_arguments={"x-queue-type": "quorum"})
+    declare(broker, old)
+    for number in range(3):
+        broker.Producer().publish(
+            "{broken", routing_key="dead_letters", headers={"task": "sample.die", "id": str(number)}
+        )
+    log = tmp_path / "collector.log"
+    environment = {"CELERY_BROKER_URL": rabbitmq.url}
+    with running(
+        manage_command("collect_dead_letters"), log=log, ready="queue_declared_otherwise", env=environment
+    ) as it:
+        done = command("migrate_queue", "dead_letters")
+        assert done.exit_code == 0, done.output()
+        wait_until(lambda: DeadLetter.objects.count() == 3, what=f"three dead letters, but {it.output()}")
+        said = it.output()
+    (line,) = [line for line in said.splitlines() if "queue_declared_otherwise" in line]
+    assert "python manage.py migrate_queue dead_letters" in line
+    assert "broker_away" not in said
