@@ -1,0 +1,45 @@
+"""Every way a message can die, on RabbitMQ: what tests/messaging/dead_letters/test_causes.py shows on Valkey."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import kombu.pools
+import pytest
+from celery import current_app
+
+from tests.conftest import _worker, worker  # noqa: F401 - the project's, not that of the other contract tests
+from tests.messaging.dead_letters.conftest import _collector, collector, nothing_repaired  # noqa: F401 - fixtures
+from tests.messaging.dead_letters.test_causes import (
+    pytestmark,  # noqa: F401 - its marks
+    test_a_dead_message_is_one_row_that_says_why,  # noqa: F401 - the test itself
+)
+from tests.rabbitmq import RabbitMQ, skip_without_rabbitmq
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _on_rabbitmq(rabbitmq: RabbitMQ) -> Iterator[None]:
+    """Let this process, and those that it starts, talk to RabbitMQ."""
+    skip_without_rabbitmq()
+    url = rabbitmq.start()
+    assert current_app.conf.broker_read_url  # it is read at the first look, and is another object then
+    changes: Any = current_app.conf.changes
+    told: dict[str, Any] = {
+        "broker_read_url": url,
+        "broker_write_url": url,
+        "broker_transport_options": {"confirm_publish": True},
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "CELERY_BROKER_URL", url)
+        for name, value in told.items():
+            patch.setitem(changes, name, value)
+        _forget_connections()
+        yield
+    _forget_connections()
+
+
+def _forget_connections() -> None:
+    app: Any = current_app
+    app._pool = None
+    app.amqp._producer_pool = None
+    kombu.pools.reset()
