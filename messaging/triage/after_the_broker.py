@@ -3,8 +3,9 @@
 from datetime import timedelta
 from typing import Final
 
+from messaging.queues import DEAD_LETTER_QUEUE
 from messaging.triage.evidence import is_with_the_broker
-from messaging.triage.facts import Delivery, Facts
+from messaging.triage.facts import Delivery, Facts, QueueLook
 from messaging.triage.rulings import (
     RESTART_BROKER,
     START_BEAT,
@@ -56,9 +57,22 @@ def lost(delivery: Delivery, facts: Facts) -> Ruling | None:
     """It left, and nobody has it. The reconciler sends it again, if it runs."""
     if delivery.seen or delivery.in_hand or not _is_nowhere(delivery, facts):
         return None
+    given_up = facts.queues.get(DEAD_LETTER_QUEUE, QueueLook(0))
+    if given_up.waiting_count and given_up.consumer_count is not None:
+        return _lost_or_given_up(given_up, facts)
     if not any(beat.is_at_work for beat in facts.of_role("beat")):
         return Ruling(State.LOST, facts.platform, START_BEAT, True, line("no_reconciler"))
     return Ruling(State.LOST, facts.platform, Step("wait_for_reconciler"))
+
+
+def _lost_or_given_up(given_up: QueueLook, facts: Facts) -> Ruling:
+    """It may be among those that RabbitMQ gave up, which it does not show."""
+    question = line("is_it_given_up", count=given_up.waiting_count)
+    has_collector = any(collector.is_at_work for collector in facts.of_role("collector"))
+    step = WAIT if has_collector else START_COLLECTOR
+    return Ruling(
+        State.UNKNOWN, facts.platform, step, not has_collector, line("lost_or_dead"), open_questions=(question,)
+    )
 
 
 def _is_nowhere(delivery: Delivery, facts: Facts) -> bool:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from messaging.queues import Team
+from messaging.transport.declarations import remedy_for
 from messaging.triage.facts import Delivery, Facts
 from messaging.triage.rulings import RESTART_BROKER, START_RELAY, WAIT, Ruling
 from messaging.triage.verdict import Line, State, Step, line
@@ -84,5 +85,9 @@ def _refused(delivery: Delivery, facts: Facts, refusal: str) -> Ruling:
         owner: Team = delivery.owner
         step = Step("work_off_queue", {"queue": delivery.queue})
         return Ruling(State.RELAY_STALLED, owner, step, True, line("queue_is_full", queue=delivery.queue))
+    remedy = remedy_for(delivery.queue)
+    if remedy in refusal:
+        step = Step("migrate_queue", command=remedy)
+        return Ruling(State.RELAY_STALLED, facts.platform, step, True, line("declared_otherwise", queue=delivery.queue))
     step = Step("read_refusal", command="python manage.py backlog_check")
     return Ruling(State.RELAY_STALLED, facts.platform, step, True, line("refused_by_broker"))

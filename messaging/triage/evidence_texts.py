@@ -32,7 +32,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "worker_clock": _("its next attempt was set %(seconds)s ahead, more than any backoff: the worker's clock is wrong"),
     "paused": _("paused by %(by)s since %(at)s: %(why)s"),
     "circuit": _("its last messages all failed on %(error)s: one at a time since %(at)s, next trial %(next_at)s"),
-    "died": _("died %(at)s after %(count)s attempts (%(reason)s): %(error)s"),
+    "died": _("died %(at)s (%(reason)s, attempts: %(count)s): %(error)s"),
     "replay_requested": _("a replay was requested %(at)s"),
     # The broker
     "ahead": _("queue %(queue)s has %(count)s before it"),
@@ -82,6 +82,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "broker_away": _("the broker does not answer"),
     "broker_is_full": _("the broker is full"),
     "queue_is_full": _("queue %(queue)s is full"),
+    "declared_otherwise": _("the broker has queue %(queue)s with other arguments"),
     "refused_by_broker": _("refused by the broker"),
     "next_attempt": _("%(number)s of %(max)s, next at %(at)s"),
     "pause": _("paused"),
@@ -96,6 +97,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "takes_nothing": _("its worker takes no work"),
     "fell_silent": _("its worker fell silent"),
     "no_worker": _("no worker"),
+    "lost_or_dead": _("lost, or given up by the broker"),
     "work_failed": _("%(detail)s"),
     "reason": _("%(reason)s"),
     "discarded": _("%(reason)s, discarded"),
@@ -106,6 +108,7 @@ DETAILS: Final[dict[str, Promise]] = {
 
 QUESTIONS: Final[dict[str, Promise]] = {
     "where_in_the_broker": _("Is it in the queue, and what is before it? The broker does not say: %(error)s"),
+    "is_it_given_up": _("Is it among the %(count)s that wait in the dead-letter queue to be collected?"),
     "what_became_of_it": _("What became of it? Its rows are no longer kept."),
     "is_the_row_there": _("Is the row there?"),
     "is_it_in_the_outbox": _("Is the message in the outbox, and was it published?"),

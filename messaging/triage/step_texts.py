@@ -20,6 +20,7 @@ STEPS: Final[dict[str, Promise]] = {
     "restart_database": _("Bring the database back. Relay and workers go on by themselves."),
     "enlarge_broker": _("Give the broker memory, or workers to empty its queues. The outbox keeps what waits."),
     "work_off_queue": _("Queue %(queue)s is full: give it workers, or find out why they do not keep up."),
+    "migrate_queue": _("Give the queue the arguments that this release declares; nothing is lost on the way."),
     "read_refusal": _("Read why the broker refused it, mend the queue or deploy the release that knows it."),
     "resume": _("Resume it when the reason for the pause is gone."),
     "mend_dependency": _("Look at what it depends on (%(error)s). It is tried by itself, next at %(at)s."),

@@ -112,6 +112,14 @@ CASES: list[Case] = [
         True,
     ),
     (
+        "declared otherwise",
+        facts(delivery(published=replace(UNSENT, refusal="406. Run: python manage.py migrate_queue mail"))),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "migrate_queue",
+        True,
+    ),
+    (
         "refused otherwise",
         facts(delivery(published=replace(UNSENT, refusal="Expected a queue"))),
         State.RELAY_STALLED,
@@ -324,6 +332,10 @@ def test_on_rabbitmq_a_message_is_lost_only_when_every_consumer_has_said_that_it
     assert first(facts(delivery(), queues=waiting)).state == State.QUEUED
     stranger = {"mail": QueueLook(0, consumer_count=2)}
     assert first(facts(delivery(), queues=stranger)).state == State.QUEUED
+    given_up = {**empty, "dead_letters": QueueLook(2, consumer_count=0)}
+    doubt = first(facts(delivery(), queues=given_up, without=(COLLECTOR,)))
+    assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "start_collector")
+    assert [line.code for line in doubt.open_questions] == ["is_it_given_up"]
     late = process("worker", beaten_at=ago(60))
     assert first(facts(delivery(), queues=empty, processes=(late, BEAT))).state == State.QUEUED
 

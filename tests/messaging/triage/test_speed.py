@@ -1,0 +1,48 @@
+"""Triage costs what it finds, not what there is: no statement reads a large table through."""
+
+from uuid import uuid4
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from messaging.publish import publish
+from messaging.triage.report import triage
+from messaging.triage.stuck import survey
+from tests.sample.events import Sampled
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+LARGE = (
+    "messaging_outboxmessage",
+    "messaging_processedmessage",
+    "messaging_attempt",
+    "messaging_deadletter",
+    "orders_order",
+)
+
+
+def plans(statements: list[str]) -> list[str]:
+    """Return the plan of each, as if the tables were too large to be read through."""
+    found = []
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        for statement in statements:
+            cursor.execute(f"EXPLAIN {statement}")
+            found.append("\n".join(row for (row,) in cursor.fetchall()))
+    return found
+
+
+@pytest.mark.parametrize("what", ["key", "message", "stuck"])
+def test_no_question_reads_a_table_through(what: str) -> None:
+    key = uuid4()
+    with transaction.atomic():
+        (message_id,) = publish(Sampled(sample_id=key))
+    with CaptureQueriesContext(connection) as captured:
+        if what == "stuck":
+            survey()
+        else:
+            triage(str(key if what == "key" else message_id))
+    statements = [query["sql"] for query in captured if query["sql"].lstrip().startswith("SELECT")]
+    assert len(statements) > 5
+    for statement, plan in zip(statements, plans(statements), strict=True):
+        assert not [table for table in LARGE if f"Seq Scan on {table}" in plan], f"{statement}\n{plan}"
