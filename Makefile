@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage reset test demo bench lint
+.PHONY: help run manage reset test demo bench blame lint
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -e 's/:[^#]*## /\t/' | awk -F '\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -31,6 +31,9 @@ demo: $(VENV)/.run-ready ## Place orders, kill a worker midway, show that nothin
 
 bench: $(VENV)/.run-ready ## Measure against a plain Django view and a plain Celery task
 	@exec $(BIN)/python -m benchmarks $(ARGS)
+
+blame: $(VENV)/.dev-ready ## Inject faults into a running system, on each broker: does triage name whose they are?
+	@exec $(BIN)/python -m tests.blame $(ARGS)
 
 lint: $(VENV)/.dev-ready ## Check style, types, imports, migrations and the settings of a deployment
 	$(BIN)/python -m ruff check

@@ -50,7 +50,11 @@ class Gate:
                 if not self._is_open:
                     client.close()
                     continue
-                server = socket.create_connection(self._target)
+                try:
+                    server = socket.create_connection(self._target)
+                except OSError:  # the server is down; the gate goes on, as the machine it stands on does
+                    client.close()
+                    continue
                 self._sockets += [client, server]
             for source, sink in ((client, server), (server, client)):
                 threading.Thread(target=_pump, args=(source, sink), daemon=True).start()

@@ -124,9 +124,9 @@ def manage_command(*words: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "DATABASE_URL": _test_database_url(), "PYTHONUNBUFFERED": "1"}
+    return {**os.environ, "DATABASE_URL": url_of_test_database(), "PYTHONUNBUFFERED": "1"}
 
 
-def _test_database_url() -> str:
+def url_of_test_database() -> str:
     head, _slash, _name = os.environ["DATABASE_URL"].rpartition("/")
     return f"{head}/{connection.settings_dict['NAME']}"

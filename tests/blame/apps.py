@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class BlameConfig(AppConfig):
+    name = "tests.blame"
+    label = "blame"

@@ -1,0 +1,37 @@
+"""What goes wrong with the database: the one thing without which the tables cannot be asked."""
+
+from collections.abc import Iterator
+
+from django.db import connection
+
+from messaging.triage.verdict import State
+from tests.blame.catalogue import PLATFORM, SAMPLE, Question, fault, ordinary, until_processed, until_published
+from tests.blame.stack import Stack, frozen
+
+
+@fault("database refuses connections", State.UNKNOWN, PLATFORM, says="database", short=True)
+def refusing(stack: Stack) -> Iterator[Question]:
+    question = ordinary()
+    until_published(stack, question)
+    stack.database.close()
+    yield Question(question.id, "")
+
+
+@fault("database stopped with SIGSTOP", State.UNKNOWN, PLATFORM, says="no answer within")
+def silent(stack: Stack) -> Iterator[Question]:
+    assert stack.database_server
+    question = ordinary()
+    until_published(stack, question)
+    with frozen(stack.database_server):
+        yield Question(question.id, "")
+
+
+@fault("database restarted", State.DONE, SAMPLE)
+def restarted(stack: Stack) -> Iterator[Question]:
+    assert stack.database_server
+    question = ordinary()
+    connection.close()
+    stack.database_server.stop()
+    stack.database_server.start()
+    until_processed(stack, question)
+    yield question

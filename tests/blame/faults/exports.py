@@ -1,0 +1,99 @@
+"""What goes wrong with exports: their row outlives their message."""
+
+from collections.abc import Iterator
+
+from django.contrib.auth.models import User
+
+from messaging.triage.verdict import State
+from orders.exports import services
+from orders.exports.models import Export
+from orders.exports.selection import Selection
+from orders.exports.states import ExportState, Format
+from tests.blame.catalogue import PLATFORM, SHOP, Question, fault, until_published
+from tests.blame.stack import Stack
+
+BUILD = "orders.build_export"
+
+
+def an_export() -> Question:
+    Export.objects.all().delete()
+    user, _made = User.objects.get_or_create(username="ann")
+    export = services.request_export(user=user, file_format=Format.CSV, selection=Selection(), language="en")
+    return Question(str(export.pk), BUILD)
+
+
+def until_state(stack: Stack, question: Question, state: ExportState) -> None:
+    stack.wait(Export.objects.filter(pk=question.id, state=state).exists, what=f"an export that is {state}")
+
+
+def being_built(stack: Stack) -> Question:
+    """Leave an export in the hands of a worker whose storage takes its time."""
+    _mood(stack, "slow")
+    question = an_export()
+    until_state(stack, question, ExportState.RUNNING)
+    return question
+
+
+def _mood(stack: Stack, mood: str) -> None:
+    (stack.folder / "storage-mood").write_text(mood)
+
+
+@fault("export worker away", State.NOBODY_CONSUMES, SHOP)
+def away(stack: Stack) -> Iterator[Question]:
+    stack.stop("bulk")
+    question = an_export()
+    until_published(stack, question)
+    yield question
+
+
+@fault("disk full for exports", State.DEAD, SHOP, says="storage")
+def disk_full(stack: Stack) -> Iterator[Question]:
+    _mood(stack, "full")
+    try:
+        question = an_export()
+        until_state(stack, question, ExportState.FAILED)
+        yield question
+    finally:
+        _mood(stack, "")
+
+
+@fault("export being built", State.RUNNING, SHOP)
+def building(stack: Stack) -> Iterator[Question]:
+    try:
+        yield being_built(stack)
+    finally:
+        _mood(stack, "")
+        stack.kill("bulk")
+
+
+@fault("export worker killed while it builds", State.NOBODY_CONSUMES, SHOP)
+def killed(stack: Stack) -> Iterator[Question]:
+    try:
+        question = being_built(stack)
+        stack.kill("bulk")
+        _until_abandoned(stack, question)
+        yield question
+    finally:
+        _mood(stack, "")
+
+
+@fault("export abandoned, beat dead", State.RETRYING, PLATFORM, says="beat", pair=True)
+def not_taken_up(stack: Stack) -> Iterator[Question]:
+    stack.stop("beat")
+    try:
+        question = being_built(stack)
+        stack.kill("bulk")
+        from tests.blame.faults.broker import empty_the_broker
+
+        empty_the_broker(stack)
+        _mood(stack, "")
+        stack.start("bulk")
+        stack.wait(lambda: stack.lives("bulk"), what="a worker")
+        _until_abandoned(stack, question)
+        yield question
+    finally:
+        _mood(stack, "")
+
+
+def _until_abandoned(stack: Stack, question: Question) -> None:
+    stack.wait(Export.objects.abandoned().filter(pk=question.id).exists, what="a lease that ran out")

@@ -1,0 +1,78 @@
+"""What goes wrong with mail: the customer care's, whoever runs the mail server."""
+
+from collections.abc import Iterator
+
+from messaging.models import Attempt, DeadLetter
+from messaging.triage.verdict import State
+from tests.blame.catalogue import CARE, Question, fault, until_dead
+from tests.blame.faults.producer import a_catalogue
+from tests.blame.faults.workers import until_running
+from tests.blame.settings import BROKEN_TEMPLATES
+from tests.blame.stack import Stack
+from tests.orders.factories import an_order
+
+RECEIVED = "notifications.send_order_received"
+
+
+def a_mail() -> Question:
+    """Place an order, of which a mail tells."""
+    a_catalogue()
+    return Question(str(an_order(MUG=1).pk), RECEIVED)
+
+
+def until_it_fails(stack: Stack, question: Question) -> None:
+    failed = Attempt.objects.filter(consumer=question.consumer, key=question.id)
+    stack.wait(failed.exists, what="a failed attempt")
+
+
+@fault("mail server refuses", State.RETRYING, CARE, says="MailUnavailable")
+def refusing(stack: Stack) -> Iterator[Question]:
+    stack.mail.replies["greeting"] = "421 go away"
+    question = a_mail()
+    until_it_fails(stack, question)
+    yield question
+
+
+@fault("mail server silent", State.RUNNING, CARE)
+def silent(stack: Stack) -> Iterator[Question]:
+    stack.mail.replies["greeting"] = "silence"
+    question = a_mail()
+    until_running(stack, question)
+    yield question
+    stack.mail.closing.set()
+    stack.mail.closing.clear()
+
+
+@fault("mail server slow", State.RUNNING, CARE)
+def slow(stack: Stack) -> Iterator[Question]:
+    stack.mail.replies["RCPT"] = "dribble"
+    question = a_mail()
+    until_running(stack, question)
+    yield question
+    stack.mail.closing.set()
+    stack.mail.closing.clear()
+
+
+@fault("mail's template broken", State.DEAD, CARE, says="TemplateSyntaxError")
+def broken_template(stack: Stack) -> Iterator[Question]:
+    path = BROKEN_TEMPLATES / "notifications" / "mail" / "received" / "subject.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{% nonsense %}")
+    stack.stop("apps")
+    stack.start("apps")
+    try:
+        question = a_mail()
+        until_dead(stack)
+        yield question
+    finally:
+        path.unlink()
+        stack.stop("apps")
+
+
+@fault("recipient refused", State.DEAD, CARE, says="MailRefused")
+def refused_recipient(stack: Stack) -> Iterator[Question]:
+    stack.mail.unknown_recipients.add("ann@example.com")
+    question = a_mail()
+    mine = DeadLetter.objects.filter(consumer=question.consumer, key=question.id)
+    stack.wait(mine.exists, what="a dead letter")
+    yield question

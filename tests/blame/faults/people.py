@@ -1,0 +1,47 @@
+"""What people do, and the breaker in their stead."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+from messaging.dead_letters.actors import Actor
+from messaging.dead_letters.discarding import discard
+from messaging.dead_letters.selection import Selection
+from messaging.flow.pauses import Target, pause
+from messaging.models import Circuit
+from messaging.triage.verdict import State
+from tests.blame.catalogue import SAMPLE, TAKE_ONE, Question, fault, place, told_to, until_dead
+from tests.blame.stack import Stack
+from tests.sample.events import Sampled
+
+ANN = Actor(name="ann", via="command")
+
+
+@fault("consumer paused", State.HELD, SAMPLE, says="ann", short=True)
+def paused(_stack: Stack) -> Iterator[Question]:
+    pause(Target(consumer=TAKE_ONE), actor=ANN, why="a repair")
+    yield told_to("ok")
+
+
+@fault("key paused", State.HELD, SAMPLE, says="ann")
+def key_paused(_stack: Stack) -> Iterator[Question]:
+    key = uuid4()
+    pause(Target(event_name="sample.sampled", key=str(key)), actor=ANN, why="asked by the customer")
+    yield place(Sampled(sample_id=key))
+
+
+@fault("circuit open", State.HELD, SAMPLE, says="circuit")
+def circuit_open(stack: Stack) -> Iterator[Question]:
+    for _ in range(3):
+        told_to("transient")
+    stack.wait(Circuit.objects.open().exists, what="an open circuit")
+    told_to("transient")
+    question = told_to("transient")
+    yield question
+
+
+@fault("dead letter discarded", State.DEAD, SAMPLE, says="discarded")
+def discarded(stack: Stack) -> Iterator[Question]:
+    question = told_to("permanent")
+    letter = until_dead(stack)
+    discard(Selection(ids=(letter.pk,)), actor=ANN, why="not needed")
+    yield question
