@@ -19,6 +19,7 @@ from tests.orders.exports.factories import a_person, an_export, many_orders
 from tests.orders.exports.readers import read_csv
 from tests.orders.factories import at_once
 
+# Building takes a transaction of its own. The tests without it are marked: emptying all tables takes longer than they do.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("storage_folder")]
 
 Answer = Any
@@ -52,6 +53,7 @@ def status_of(client: Client, path: str, **options: Any) -> int:
     return answer.status_code
 
 
+@pytest.mark.django_db
 def test_an_export_is_accepted_with_the_address_of_its_status() -> None:
     client = logged_in(a_person())
     answer = ask(client, **{"format": "xlsx", "from": "2026-01-01", "to": "2026-01-31", "status": "confirmed"})
@@ -89,6 +91,7 @@ def test_a_ready_export_is_downloaded(committed_catalogue: None, tmp_path: Path)
     assert int(answer.headers["Content-Length"]) == export.size_bytes
 
 
+@pytest.mark.django_db
 def test_a_failure_is_told_in_a_sentence_and_names_the_limit() -> None:
     person = a_person()
     export = an_export(person)
@@ -100,6 +103,7 @@ def test_a_failure_is_told_in_a_sentence_and_names_the_limit() -> None:
     assert "20 minutes" in status["error"]
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -160,6 +164,7 @@ def test_who_is_not_logged_in_gets_nothing() -> None:
     assert (page.status_code, page.headers["Location"]) == (302, f"/login/?next=/exports/{export.pk}/")
 
 
+@pytest.mark.django_db
 def test_a_page_elsewhere_cannot_act_in_a_persons_name() -> None:
     assert ask(logged_in(a_person(), enforce_csrf_checks=True)).status_code == 403
     assert not Export.objects.exists()
@@ -266,6 +271,7 @@ def test_a_download_that_has_begun_outlives_the_file(ready_export: Export, monke
     assert client.get(f"/api/exports/{ready_export.pk}/download").status_code == 404
 
 
+@pytest.mark.django_db
 def test_the_shapes_are_in_the_openapi_document() -> None:
     document = Client().get("/api/openapi.json").json()
     assert set(document["paths"]) >= {
@@ -277,6 +283,7 @@ def test_the_shapes_are_in_the_openapi_document() -> None:
     assert document["components"]["schemas"]["ExportIn"]["properties"].keys() == {"format", "from", "to", "status"}
 
 
+@pytest.mark.django_db
 def test_all_states_have_their_name_in_the_api() -> None:
     document = Client().get("/api/openapi.json").json()
     assert document["components"]["schemas"]["ExportOut"]["properties"]["state"]["enum"] == list(ExportState.values)

@@ -52,6 +52,7 @@ def test_an_abandoned_export_waits_for_the_next_worker() -> None:
     assert (fresh(export).state, export.attempt_count) == (ExportState.READY, 2)
 
 
+@pytest.mark.django_db
 def test_an_export_that_kills_its_workers_is_given_up() -> None:
     export = abandoned(an_export(), attempts=3)
     build(export.pk, worker="redelivered")  # it is not even begun again
@@ -60,6 +61,7 @@ def test_an_export_that_kills_its_workers_is_given_up() -> None:
     assert (fresh(export).state, export.failure, export.limit) == (ExportState.FAILED, Failure.WORKER_LOST, 3)
 
 
+@pytest.mark.django_db
 def test_an_export_that_hit_the_hard_time_limit_is_ended_and_names_it() -> None:
     export = abandoned(an_export(), running_for=timedelta(seconds=1_260 + 4))
     build(export.pk, worker="redelivered")  # it is not begun again, though nobody holds it
@@ -68,6 +70,7 @@ def test_an_export_that_hit_the_hard_time_limit_is_ended_and_names_it() -> None:
     assert (fresh(export).state, export.failure, export.limit) == (ExportState.FAILED, Failure.TIME_LIMIT, 1_260)
 
 
+@pytest.mark.django_db
 def test_an_export_that_was_killed_before_its_limit_and_found_after_it_is_taken_up() -> None:
     export = abandoned(an_export())
     hours_ago = Now() - timedelta(hours=2)
@@ -89,6 +92,7 @@ def test_a_file_whose_time_is_over_goes_and_its_row_stays(storage_folder: Path) 
     assert list(storage_folder.iterdir()) == []
 
 
+@pytest.mark.django_db
 def test_what_killed_attempts_put_in_place_goes_too(storage_folder: Path) -> None:
     export = abandoned(an_export(), attempts=2)
     storage_folder.mkdir()
@@ -101,6 +105,7 @@ def test_what_killed_attempts_put_in_place_goes_too(storage_folder: Path) -> Non
     assert list(storage_folder.iterdir()) == []
 
 
+@pytest.mark.django_db
 def test_a_storage_that_is_down_is_asked_again_later(settings: Any, storage_folder: Path) -> None:
     export = an_export()
     assert Export.objects.claim(export.pk, worker="w")
@@ -113,6 +118,7 @@ def test_a_storage_that_is_down_is_asked_again_later(settings: Any, storage_fold
     assert housekeeping.clean() == 1
 
 
+@pytest.mark.django_db
 def test_rows_are_forgotten_long_after_their_files() -> None:
     kept, old = an_export(), an_export()
     Export.objects.update(state=ExportState.CANCELLED, finished_at=Now(), cleaned_at=Now())
