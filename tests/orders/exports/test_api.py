@@ -19,7 +19,7 @@ from tests.orders.exports.factories import a_person, an_export, many_orders
 from tests.orders.exports.readers import read_csv
 from tests.orders.factories import at_once
 
-# Building takes a transaction of its own. The tests without it are marked: emptying all tables takes longer than they do.
+# Building takes a transaction of its own. The tests without it are marked: emptying all tables takes longer than they.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("storage_folder")]
 
 Answer = Any
