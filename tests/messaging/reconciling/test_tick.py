@@ -9,6 +9,9 @@ from messaging.dead_letters.replaying import replay
 from messaging.dead_letters.selection import Selection
 from messaging.flow.pauses import Target, pause
 from messaging.models import Attempt, DeadLetter, OutboxMessage, Recovery
+from messaging.reconciling.losses import loss_of, losses_of
+from messaging.reconciling.queue_states import look
+from messaging.reconciling.resending import send_again
 from messaging.reconciling.tick import reconcile
 from tests.messaging.dead_letters.factories import SHELL
 from tests.messaging.reconciling.situations import (
@@ -80,6 +83,18 @@ def test_a_lost_retry_is_sent_again_and_keeps_its_count_of_attempts() -> None:
     attempt = Attempt.objects.get()
     assert (attempt.attempt, attempt.sent_at) == (1, None)
     assert relay_retries() == 1
+
+
+def test_of_two_reconcilers_that_found_the_same_one_sends_it() -> None:
+    first, retry = send(2)
+    lose()
+    fail(retry, sent=True)
+    states, _held = look(["sample"])
+    found = losses_of(CONSUMER, states["sample"], held=(), limit=10)
+    assert {loss.message_id for loss in found} == {first.message_id, retry.message_id}
+    assert [send_again(CONSUMER, found), send_again(CONSUMER, found)] == [2, 0]
+    assert loss_of(first.message_id, CONSUMER, states, {}) is None
+    assert relay_retries() == 2
 
 
 def test_a_lost_replay_of_a_dead_letter_is_sent_again() -> None:
