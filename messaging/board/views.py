@@ -1,4 +1,4 @@
-"""/ops/: the board. For staff; the page asks for its live part every few seconds, for the charts every minute."""
+"""/ops/: the board, for staff. The page asks for its live part every few seconds, for the charts once a minute."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -30,7 +30,7 @@ def board(request: HttpRequest) -> HttpResponse:
     if part == "charts":
         return render(request, "messaging/board/_charts.html", _charts())
     frame = {**admin.site.each_context(request), "title": _("Board"), "flower_url": settings.FLOWER_URL}
-    return render(request, "messaging/board/board.html", {**frame, **_live(), **_charts()})
+    return render(request, "messaging/board/board.html", {**frame, **_live()})
 
 
 def _live() -> dict[str, Any]:
