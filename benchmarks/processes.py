@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
+from config.local.tether import tethered
+
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 90
 STOP_SECONDS = 20
@@ -24,10 +26,10 @@ class Child:
 
     def __init__(self, command: Sequence[str], *, log: Path, env: dict[str, str] | None = None) -> None:
         self.log = log
-        tethered = [sys.executable, "-m", "config.local.tether", "KILL", *command]  # held still, it would heed no other
+        tied = tethered(command, signal.SIGKILL)  # held still, it would heed no other
         with log.open("wb") as out:
             self._process = subprocess.Popen(  # our own command
-                tethered, cwd=ROOT, env=os.environ | (env or {}), stdout=out, stderr=out, start_new_session=True
+                tied, cwd=ROOT, env=os.environ | (env or {}), stdout=out, stderr=out, start_new_session=True
             )
 
     @property

@@ -10,8 +10,11 @@ from django.utils import translation
 from xdist.scheduler import LoadFileScheduling
 
 from messaging.transport.redis import Channel as RedisChannel
+from tests import emptying
 from tests.browser import browser, open_page  # noqa: F401 - fixtures; here only, because one process can have one browser
 from tests.processes import Process, manage_command, running, wait_until_database_is_idle, worker_command
+
+emptying.install()
 
 # Folders whose tests share what takes long to start: a whole stack, a RabbitMQ. They stay in one process, and begin
 # first, so that no process is left alone with them at the end.

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from django.db import connection
 
+from config.local.tether import tethered
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -46,7 +48,7 @@ class Process:
         with log.open("ab") as out:
             self._process = subprocess.Popen(
                 # Tied to us: a test run that is killed must leave no worker behind that takes the next run's messages.
-                [sys.executable, "-m", "config.local.tether", "KILL", *command],
+                tethered(command, signal.SIGKILL),
                 cwd=ROOT,
                 env={**_environment(), **(env or {})},
                 stdout=out,

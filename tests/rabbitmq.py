@@ -17,7 +17,8 @@ import amqp
 import pytest
 
 from config.local.ports import LOOPBACK, free_port, is_taken
-from config.local.service import PROJECT_DIR, Service, ServiceError
+from config.local.service import Service, ServiceError
+from config.local.tether import tethered
 
 SCRIPTS = (
     "/usr/lib/rabbitmq/bin/rabbitmq-server",
@@ -71,8 +72,7 @@ class RabbitMQ(Service):
         """Execute the node. Its port mapper is a child that dies with it; the node's own would stay behind."""
         environment = self._environment()
         epmd, port = shutil.which("epmd") or "epmd", environment["ERL_EPMD_PORT"]
-        mapper = [sys.executable, "-m", "config.local.tether", "KILL", epmd, "-port", port, "-address", LOOPBACK]
-        subprocess.Popen(mapper, cwd=PROJECT_DIR)
+        subprocess.Popen(tethered([epmd, "-port", port, "-address", LOOPBACK], signal.SIGKILL))
         deadline = time.monotonic() + MAPPER_SECONDS
         while not is_taken(int(port)) and time.monotonic() < deadline:
             time.sleep(0.05)

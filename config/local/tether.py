@@ -23,9 +23,12 @@ def signal_on_parent_death(number: signal.Signals) -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
 
 
-def tethered(command: Iterable[str]) -> list[str]:
-    """Return the command that runs `command` until it ends or its parent does."""
-    return [sys.executable, "-I", __file__, "TERM", *command]
+def tethered(command: Iterable[str], number: signal.Signals = signal.SIGTERM) -> list[str]:
+    """Return the command that runs `command` until it ends or its parent does, which then sends the signal.
+
+    The file and not the module: importing the package would import Celery, before each program anew.
+    """
+    return [sys.executable, "-I", __file__, number.name.removeprefix("SIG"), *command]
 
 
 def main(arguments: list[str]) -> None:
