@@ -93,11 +93,14 @@ def _is_nowhere(delivery: Delivery, facts: Facts) -> bool:
 
 
 def nobody_consumes(delivery: Delivery, facts: Facts) -> Ruling | None:
-    """No worker of its queue is at work."""
-    workers = facts.consumers_of(delivery.queue)
-    if any(worker.is_at_work for worker in workers):
-        return None
+    """No worker of its queue is at work, or the broker knows better than they do: it counts no consumer."""
+    workers, look = facts.consumers_of(delivery.queue), facts.queues.get(delivery.queue)
     owner, state = delivery.owner, State.NOBODY_CONSUMES
+    at_work = [worker.name for worker in workers if worker.is_at_work]
+    if at_work and look and look.consumer_count == 0:
+        return Ruling(state, owner, Step("restart_worker", {"worker": at_work[0]}), True, line("not_connected"))
+    if at_work:
+        return None
     silent = [worker.name for worker in workers if not worker.is_fresh]
     idle = [worker.name for worker in workers if worker.is_fresh]
     if idle:

@@ -149,8 +149,8 @@ def _workers(delivery: Delivery, facts: Facts) -> Iterator[Line]:
             yield line("last_finished", seconds=_seconds(facts, max(finished)))
     elif not workers:
         yield line("nobody", queue=delivery.queue)
-        if look and look.consumer_count == 0:
-            yield line("no_connection", queue=delivery.queue)
+    if look and look.consumer_count == 0:
+        yield line("no_connection", queue=delivery.queue)
     for worker in [] if at_work else workers:
         yield _sign_of_life("worker", worker, facts)
     if hand := delivery.in_hand:

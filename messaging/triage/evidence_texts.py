@@ -95,6 +95,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "not_collected": _("not collected yet"),
     "no_reconciler": _("but no beat runs"),
     "takes_nothing": _("its worker takes no work"),
+    "not_connected": _("the broker counts no consumer"),
     "fell_silent": _("its worker fell silent"),
     "no_worker": _("no worker"),
     "lost_or_dead": _("lost, or given up by the broker"),

@@ -332,6 +332,8 @@ def test_on_rabbitmq_a_message_is_lost_only_when_every_consumer_has_said_that_it
     assert first(facts(delivery(), queues=waiting)).state == State.QUEUED
     stranger = {"mail": QueueLook(0, consumer_count=2)}
     assert first(facts(delivery(), queues=stranger)).state == State.QUEUED
+    nobody = first(facts(delivery(), queues={"mail": QueueLook(1, consumer_count=0)}))
+    assert (nobody.state, nobody.owner) == (State.NOBODY_CONSUMES, CARE)
     given_up = {**empty, "dead_letters": QueueLook(2, consumer_count=0)}
     doubt = first(facts(delivery(), queues=given_up, without=(COLLECTOR,)))
     assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "start_collector")
