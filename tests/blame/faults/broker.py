@@ -11,7 +11,18 @@ from django.utils import timezone
 
 from messaging.models import Attempt, OutboxMessage
 from messaging.triage.verdict import State
-from tests.blame.catalogue import BLAME, PLATFORM, Question, fault, ordinary, place, row_of, until_dead, until_published
+from tests.blame.catalogue import (
+    BLAME,
+    PLATFORM,
+    SAMPLE,
+    Question,
+    fault,
+    ordinary,
+    place,
+    row_of,
+    until_dead,
+    until_published,
+)
 from tests.blame.queues import ODD
 from tests.blame.stack import Stack, frozen
 from tests.messaging.dead_letters.causes import envelope_of
@@ -34,9 +45,7 @@ def empty_the_broker(stack: Stack) -> None:
             client.flushall()
             return
         for queue in current_app.amqp.queues.values():
-            bound = queue.bind(broker.default_channel)
-            bound.delete()
-            bound.declare()
+            queue.bind(broker.default_channel).purge()
 
 
 def long_ago(question: Question) -> None:
@@ -107,6 +116,18 @@ def declared_otherwise(stack: Stack) -> Iterator[Question]:
             yield Question(question.id, "blame.take_odd")
         finally:
             channel.queue_delete(ODD)
+
+
+@fault("queue made anew under its worker", State.NOBODY_CONSUMES, SAMPLE, only="rabbitmq", says="no consumer")
+def made_anew(stack: Stack) -> Iterator[Question]:
+    with current_app.connection_for_write() as broker:
+        queue = current_app.amqp.queues["sample"].bind(broker.default_channel)
+        queue.delete()
+        queue.declare()
+    question = ordinary()
+    until_published(stack, question)
+    yield question
+    stack.kill("sample")
 
 
 @fault("queue without a worker", State.NOBODY_CONSUMES, BLAME)
