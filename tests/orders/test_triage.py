@@ -1,0 +1,72 @@
+"""What orders and exports tell triage of their ids, and the API that the staff asks."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from orders.exports.models import Export
+from orders.exports.states import ExportState, Failure
+from orders.exports.triage import find_exports, unsettled_exports
+from orders.models import Order
+from orders.triage import find_orders, unsettled_orders
+from tests.orders.factories import an_order, products
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+
+
+@pytest.fixture
+def order() -> Order:
+    products()
+    return an_order()
+
+
+def test_an_accepted_order_waits_for_the_stocks_answer(order: Order) -> None:
+    found = find_orders([str(order.pk), str(uuid4()), "no id at all"])
+    assert list(found) == [str(order.pk)]
+    subject = found[str(order.pk)]
+    assert (subject.is_settled, subject.awaited) == (False, ("inventory.stock_reserved", "inventory.stock_rejected"))
+    Order.objects.confirm(order.pk)
+    settled = find_orders([str(order.pk)])[str(order.pk)]
+    assert (settled.is_settled, settled.awaited) == (True, ())
+
+
+def test_orders_are_unsettled_until_they_leave_accepted(order: Order) -> None:
+    later = timezone.now() + timedelta(seconds=1)
+    assert list(unsettled_orders(later, 10)) == [str(order.pk)]
+    assert list(unsettled_orders(order.placed_at, 10)) == []
+    Order.objects.reject(order.pk)
+    assert list(unsettled_orders(later, 10)) == []
+
+
+def test_an_exports_row_says_how_its_work_stands() -> None:
+    export = Export.objects.create(format="csv", language="en")
+    later = timezone.now() + timedelta(seconds=1)
+    assert find_exports([str(export.pk)])[str(export.pk)].works["orders.build_export"].state == "waiting"
+    assert list(unsettled_exports(later, 10)) == [str(export.pk)]
+    hold = Export.objects.claim(export.pk, worker="bulk@host")
+    assert hold is not None
+    running = find_exports([str(export.pk)])[str(export.pk)].works["orders.build_export"]
+    assert (running.state, running.worker) == ("running", "bulk@host")
+    Export.objects.fail(hold, Failure.STORAGE)
+    failed = find_exports([str(export.pk)])[str(export.pk)]
+    assert (failed.works["orders.build_export"].state, failed.is_settled) == ("failed", True)
+    assert Export.objects.get().state == ExportState.FAILED
+
+
+def test_the_api_answers_the_staff_and_nobody_else(order: Order) -> None:
+    address = f"/api/orders/{order.pk}/triage"
+    assert Client().get(address).status_code == 401
+    customer, staff = Client(), Client()
+    customer.force_login(User.objects.create_user("carl"))
+    staff.force_login(User.objects.create_user("sam", is_staff=True))
+    assert customer.get(address).status_code == 401
+    answer = staff.get(address)
+    assert answer.status_code == 200
+    verdicts = {verdict["consumer"]: verdict for verdict in answer.json()["verdicts"]}
+    assert set(verdicts) == {"inventory.reserve_stock", "notifications.send_order_received", "orders.record_sale"}
+    assert verdicts["inventory.reserve_stock"]["state"] == "relay stalled"
+    assert staff.get(f"/api/orders/{uuid4()}/triage").status_code == 404
