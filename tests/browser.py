@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -22,6 +24,7 @@ _OPTIONS = [
     "--disable-sync",
 ]
 OpenPage = Callable[..., Page]
+OpenAs = Callable[..., Page]
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +63,30 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def open_as(live_server: Any, open_page: OpenPage) -> OpenAs:
+    """Return a function that opens a path of the site for a user who has logged in."""
+
+    def open_(user: User, path: str, **options: Any) -> Page:
+        client = Client()
+        client.force_login(user)
+        page = open_page("about:blank", **options)
+        page.context.add_cookies(
+            [
+                {
+                    "name": "sessionid",
+                    "value": client.cookies["sessionid"].value,
+                    "url": live_server.url,
+                    "sameSite": "Lax",
+                }
+            ]
+        )
+        page.goto(live_server.url + path)
+        return page
+
+    return open_
 
 
 def _is_complaint(message: ConsoleMessage) -> bool:

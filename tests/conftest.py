@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from messaging.transport.redis import Channel as RedisChannel
 from tests import emptying
-from tests.browser import browser, open_page  # noqa: F401 - fixtures; here only, because one process can have one browser
+from tests.browser import browser, open_as, open_page  # noqa: F401 - here only: one process can have one browser
 from tests.processes import Process, manage_command, running, wait_until_database_is_idle, worker_command
 
 emptying.install()

@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
@@ -18,6 +19,8 @@ from messaging.flow.pauses import Target, pause, resume
 from messaging.models import Circuit, Pause
 from messaging.models.audit import Action
 from messaging.subscriptions import all_consumers
+
+MAX_LISTED_CHARS = 35
 
 if TYPE_CHECKING:
     _ModelForm = forms.ModelForm[Pause]
@@ -52,6 +55,11 @@ class PauseForm(_ModelForm):
         model = Pause
         fields = ("consumer", "event_name", "key", "why")
 
+    def _get_validation_exclusions(self) -> set[str]:
+        """Leave the target to ``clean``: the constraints would say the same again, and not in words for people."""
+        fields: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]  # the stubs leave it out
+        return {*fields, "consumer", "event_name", "key"}
+
     def clean(self) -> dict[str, Any]:
         """Check the target as the command does. The machinery's own words: they name the rule and the remedy."""
         cleaned = super().clean() or self.cleaned_data
@@ -74,10 +82,15 @@ class PauseAdmin(ReadOnlyAdmin[Pause]):
     """The kill switch and its history."""
 
     form = PauseForm
-    list_display = ("target", "paused_by", "paused_at", "why", "resumed_by", "resumed_at")
+    list_display = ("target", "paused_by", "paused_at", "shortened_why", "resumed_by", "resumed_at")
     list_filter = (("resumed_at", admin.EmptyFieldListFilter), "consumer")
     ordering = ("-id",)
     actions = ("resume_selected",)  # type: ignore[assignment]  # the other tables have none
+
+    @admin.display(description=_("why"))
+    def shortened_why(self, row: Pause) -> str:
+        """Return the reason, so short that a phone shows all of it; the row's own page has it whole."""
+        return Truncator(row.why).chars(MAX_LISTED_CHARS)
 
     def has_add_permission(self, request: HttpRequest, *_args: Any) -> bool:
         """Ask for the right to pause."""

@@ -62,9 +62,8 @@ class Target:
     def check(self) -> None:
         """Refuse what this release does not have: a typo would pause nothing. Raises UnknownTarget."""
         if self.consumer and (self.event_name or self.key):
-            raise UnknownTarget(
-                "either a consumer, or an event and a key", f"{self.consumer} and {self.event_name}", []
-            )
+            given = ", ".join(part for part in (self.consumer, self.event_name, self.key) if part)
+            raise UnknownTarget("either a consumer, or an event and a key", given, [])
         if self.consumer and self.consumer not in all_consumers():
             raise UnknownTarget("a consumer", self.consumer, all_consumers())
         if not self.consumer and self.event_name not in known_names():

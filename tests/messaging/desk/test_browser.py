@@ -7,12 +7,11 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from playwright.sync_api import Page, expect
 
 from messaging.models import AuditEntry, DeadLetter
 from messaging.models.dead_letter import Reason, State
-from tests.browser import OpenPage
+from tests.browser import OpenAs
 from tests.messaging.dead_letters.factories import a_letter, an_operator, apply, letters
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,18 +21,11 @@ OpenDesk = Callable[..., Page]
 
 
 @pytest.fixture
-def open_desk(live_server: Any, open_page: OpenPage) -> OpenDesk:
+def open_desk(open_as: OpenAs) -> OpenDesk:
     """Return a function that opens a page of the desk for a user who has logged in."""
 
     def open_(user: User, path: str = DESK, **options: Any) -> Page:
-        client = Client()
-        client.force_login(user)
-        cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
-        state: Any = {"cookies": [cookie | {"sameSite": "Lax"}], "origins": []}
-        page = open_page("about:blank", **options)
-        page.context.add_cookies(state["cookies"])
-        page.goto(live_server.url + path)
-        return page
+        return open_as(user, path, **options)
 
     return open_
 
