@@ -1,6 +1,7 @@
 """How long does a person wait for the exports' page, and for the answer to its form, with millions of orders there?"""
 
 import logging
+import warnings
 from time import perf_counter
 
 from django.conf import settings
@@ -17,6 +18,7 @@ MAX_ANSWER_MS = 200.0
 def measure(order_count: int) -> Section:
     """Ask for the page, and send the form, some times each; no worker takes what is asked for."""
     person, _is_new = User.objects.get_or_create(username="bench")
+    warnings.filterwarnings("ignore", message="No directory at", category=UserWarning)  # nobody collected static files
     client = Client(HTTP_HOST=settings.ALLOWED_HOSTS[0])
     client.force_login(person)
     logging.disable(logging.INFO)  # a line per request, between the figures

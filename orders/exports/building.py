@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import translation
 
 from messaging.outage import is_database_away
@@ -46,18 +46,9 @@ def build(export_id: UUID, *, worker: str) -> None:
         _build(hold)
     except HoldLost:
         log.info("export_hold_lost", export_id=str(export_id), attempt=hold.attempt)
-    except SoftTimeLimitExceeded:
-        _fail(hold, Failure.TIME_LIMIT, limit=settings.EXPORTS["SOFT_TIME_LIMIT_SECONDS"])
-    except FileIncomplete as error:
-        log.exception("export_incomplete", export_id=str(export_id))
-        _fail(hold, Failure.INCOMPLETE, limit=error.expected)
-    except (OSError, StorageFailed):  # the scratch disk, the storage
-        log.exception("export_storage_failed", export_id=str(export_id))
-        _fail(hold, Failure.STORAGE)
     except Exception as error:
-        if not is_database_away(error):
-            _fail(hold, Failure.UNEXPECTED)
-        raise
+        if not _is_recorded(hold, error):
+            raise
 
 
 def _build(hold: Hold) -> None:
@@ -100,6 +91,31 @@ def _finish(hold: Hold, name: str, row_count: int, size_bytes: int) -> None:
         files.discard(name)
         raise HoldLost
     log.info("export_ready", export_id=str(hold.export_id), row_count=row_count, size_bytes=size_bytes)
+
+
+def _is_recorded(hold: Hold, error: Exception) -> bool:
+    """Record why it failed; False: operators have to hear of the error, too."""
+    if _is_time_over(error):
+        connection.close()  # the limit may have come in the middle of a statement
+        _fail(hold, Failure.TIME_LIMIT, limit=settings.EXPORTS["SOFT_TIME_LIMIT_SECONDS"])
+    elif isinstance(error, FileIncomplete):
+        log.error("export_incomplete", export_id=str(hold.export_id), exc_info=error)
+        _fail(hold, Failure.INCOMPLETE, limit=error.expected)
+    elif isinstance(error, (OSError, StorageFailed)):  # the scratch disk, the storage
+        log.error("export_storage_failed", export_id=str(hold.export_id), exc_info=error)
+        _fail(hold, Failure.STORAGE)
+    else:
+        if not is_database_away(error):
+            _fail(hold, Failure.UNEXPECTED)
+        return False
+    return True
+
+
+def _is_time_over(error: BaseException | None) -> bool:
+    """Tell whether the soft limit is behind an error: what it interrupts may raise one of its own on the way out."""
+    while error is not None and not isinstance(error, SoftTimeLimitExceeded):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _fail(hold: Hold, reason: Failure, *, limit: int | None = None) -> None:

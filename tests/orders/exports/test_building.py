@@ -309,18 +309,36 @@ def test_a_file_that_grows_too_large_ends_it_as_failed(monkeypatch: pytest.Monke
     assert all_files(storage_folder.parent) == []
 
 
+def time_is_over(_heartbeat: Heartbeat) -> None:
+    raise SoftTimeLimitExceeded
+
+
+def time_is_over_in_a_library(_heartbeat: Heartbeat) -> None:
+    try:
+        raise SoftTimeLimitExceeded
+    finally:
+        raise KeyError("what the library does on its way out")
+
+
+@pytest.mark.parametrize("ends", [time_is_over, time_is_over_in_a_library])
 def test_the_soft_time_limit_ends_it_as_failed_and_names_the_limit(
-    monkeypatch: pytest.MonkeyPatch, storage_folder: Path
+    ends: Callable[[Heartbeat], None], monkeypatch: pytest.MonkeyPatch, storage_folder: Path
 ) -> None:
     many_orders(2_000)
-
-    def time_is_over(_heartbeat: Heartbeat) -> None:
-        raise SoftTimeLimitExceeded
-
-    with at(1_000, time_is_over, monkeypatch):
+    with at(1_000, ends, monkeypatch):
         export = built(an_export())
     assert (export.state, export.failure, export.limit) == (ExportState.FAILED, Failure.TIME_LIMIT, 1_200)
     assert all_files(storage_folder.parent) == []
+
+
+def test_a_time_limit_in_the_middle_of_a_statement_is_recorded_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_args: Any) -> int:
+        connection.connection.pgconn.send_query(b"SELECT pg_sleep(1)")
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(files, "put_in_place", interrupted)
+    export = built(an_export())
+    assert (export.state, export.failure) == (ExportState.FAILED, Failure.TIME_LIMIT)
 
 
 def test_an_unexpected_error_is_recorded_and_raised_for_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
