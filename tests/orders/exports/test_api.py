@@ -1,6 +1,7 @@
 """The JSON API of exports: its shapes, which scripts hold on to, and who gets what."""
 
 import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,19 @@ def test_a_file_that_the_storage_has_lost_is_not_found_rather_than_an_error(read
     Path(files.storage().path(ready_export.file_name)).unlink()
     client = logged_in(User.objects.get(username="ann"))
     assert client.get(f"/api/exports/{ready_export.pk}/download").status_code == 404
+
+
+def test_web_needs_nothing_that_is_on_the_workers_machine(settings: Any, tmp_path: Path) -> None:
+    """As with S3: a storage that both reach, and disks of their own."""
+    settings.EXPORTS = {**settings.EXPORTS, "SCRATCH_DIR": tmp_path / "worker"}
+    reached_by_both = {**settings.STORAGES["exports"], "BACKEND": "tests.orders.exports.storages.WithoutRename"}
+    settings.STORAGES = {**settings.STORAGES, "exports": reached_by_both}
+    person = a_person()
+    export = built(an_export(person))
+    shutil.rmtree(tmp_path / "worker")
+    settings.EXPORTS = {**settings.EXPORTS, "SCRATCH_DIR": tmp_path / "web"}
+    answer: Answer = logged_in(person).get(f"/api/exports/{export.pk}/download")
+    assert (answer.status_code, len(content_of(answer))) == (200, export.size_bytes)
 
 
 def test_a_storage_that_does_not_answer_is_told_and_is_no_error_of_ours(ready_export: Export, settings: Any) -> None:
