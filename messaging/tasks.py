@@ -1,19 +1,19 @@
 """Housekeeping, on the queue ``messaging``. Beat may miss a tick or send it twice: each task is safe to repeat."""
 
 import structlog
-from celery import shared_task
 
 from messaging import pruning
 from messaging.dead_letters.alerts import send_alerts
 from messaging.dead_letters.replaying import advance
 from messaging.dead_letters.settling import resolve_applied
 from messaging.reconciling import tick
+from messaging.scheduled import scheduled_task
 from messaging.statistics.tallying import tally as bring_up_to_date
 
 log = structlog.get_logger(__name__)
 
 
-@shared_task(name="messaging.prune", soft_time_limit=240, time_limit=270)  # seconds; the next tick goes on
+@scheduled_task("messaging.prune", soft_time_limit=240, time_limit=270)  # the next tick goes on
 def prune() -> dict[str, int]:
     """Delete outbox, inbox, attempt and result rows that are past their retention."""
     counts = pruning.prune()
@@ -21,9 +21,7 @@ def prune() -> dict[str, int]:
     return counts
 
 
-@shared_task(
-    name="messaging.tend_dead_letters", soft_time_limit=50, time_limit=55
-)  # seconds; a minute to the next tick
+@scheduled_task("messaging.tend_dead_letters", soft_time_limit=50, time_limit=55)  # a minute to the next tick
 def tend_dead_letters() -> dict[str, int]:
     """Notice what took effect, let replays go on or stop, and tell owners what died."""
     resolved_count = resolve_applied()
@@ -34,13 +32,13 @@ def tend_dead_letters() -> dict[str, int]:
     return counts
 
 
-@shared_task(name="messaging.reconcile", soft_time_limit=50, time_limit=55)  # seconds; a minute to the next tick
+@scheduled_task("messaging.reconcile", soft_time_limit=50, time_limit=55)  # a minute to the next tick
 def reconcile() -> dict[str, int]:
     """Send again what the broker has lost, and report what contradicts itself."""
     return tick.reconcile().counts()
 
 
-@shared_task(name="messaging.tally", soft_time_limit=50, time_limit=55)  # seconds; a minute to the next tick
+@scheduled_task("messaging.tally", soft_time_limit=50, time_limit=55)  # a minute to the next tick
 def tally() -> int:
     """Count what the consumers did, per minute: for /metrics and the board's charts."""
     return bring_up_to_date()

@@ -8,11 +8,12 @@ one has claimed its row, and a second delivery finds it claimed or finished. A s
 failed, with a button to try again; of one whose worker is gone ``take_up_exports`` takes care.
 """
 
-from celery import current_task, shared_task
+from celery import current_task
 from django.conf import settings
 
 from inventory.events import StockRejected, StockReserved
 from messaging.consumer import consumer
+from messaging.scheduled import scheduled_task
 from orders import services
 from orders.events import ExportRequested, OrderCancelled, OrderPlaced
 from orders.exports import building, housekeeping
@@ -56,13 +57,13 @@ def build_export(event: ExportRequested) -> None:
     building.build(event.export_id, worker=current_task.request.hostname or "")
 
 
-@shared_task(name="orders.take_up_exports", soft_time_limit=30, time_limit=40)
+@scheduled_task("orders.take_up_exports", soft_time_limit=30, time_limit=40)
 def take_up_exports() -> int:
     """Take up exports whose worker is gone."""
     return housekeeping.take_up_abandoned()
 
 
-@shared_task(name="orders.expire_exports", soft_time_limit=240, time_limit=250)
+@scheduled_task("orders.expire_exports", soft_time_limit=240, time_limit=250)
 def expire_exports() -> dict[str, int]:
     """End exports whose time is over, delete files that nobody may download any more, forget old rows."""
     return {

@@ -12,6 +12,7 @@ from messaging.consumer import consumer
 from messaging.errors import PermanentError, TransientError
 from messaging.models import Attempt
 from messaging.publish import publish
+from messaging.scheduled import scheduled_task
 from tests.sample.events import Chained, Doomed, Fleeting, Listed, Sampled
 from tests.sample.models import Effect
 
@@ -100,3 +101,9 @@ def die(event: Doomed) -> None:
 def catch(event: Fleeting) -> None:
     """Write an effect; but it is always too late."""
     Effect.objects.create(sample_id=event.sample_id, consumer="catch")
+
+
+@scheduled_task("sample.fail_by_schedule", soft_time_limit=5, time_limit=10)
+def fail_by_schedule() -> None:
+    """Fail, as housekeeping does while its database is away."""
+    raise ConnectionError
