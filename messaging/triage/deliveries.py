@@ -35,14 +35,11 @@ def deliveries_of(asked: Asked, looks: Looks) -> Iterator[Delivery]:
 
 def _places(asked: Asked, looks: Looks) -> list[Place]:
     """Return message and consumer of all that is, or was, to be delivered."""
-    known = looks.known
     places = {(row.message_id, consumer): None for row in asked.rows for consumer in _consumers(row)}
-    ids = set(asked.all_message_ids)
-    for seen in (known.last_attempt, known.processed, known.letters):
-        places.update(dict.fromkeys(place for place in seen if place[0] in ids))
+    for message_id in asked.all_message_ids:
+        places.update(dict.fromkeys(looks.places.get(message_id, ())))
     if asked.is_subject:
-        ours = (place for place, letter in known.letters.items() if letter.key == asked.key and not letter.copy_of_id)
-        places.update(dict.fromkeys(ours))
+        places.update(dict.fromkeys(looks.lettered_places.get(asked.key, ())))
     return list(places)
 
 
@@ -158,8 +155,7 @@ def _sighting(place: Place, looks: Looks) -> Sighting | None:
     message_id, consumer = place
     found = [
         Sighting(_where(find), find.ahead_count, find.delivery_count)
-        for find in looks.broker.search.finds
-        if find.message_id == str(message_id) and find.consumer == consumer
+        for find in looks.finds.get((str(message_id), consumer), ())
     ]
     return min(found, key=lambda seen: _NEAREST.index(seen.where), default=None)
 

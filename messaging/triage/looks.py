@@ -4,18 +4,23 @@ The broker comes first, then the tables: a message is committed before it is ack
 then, and is in no table afterwards, is nowhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from itertools import chain
 from typing import Any, Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
 
-from messaging.known import Known
+from messaging.known import Known, Place
 from messaging.models import OutboxMessage
 from messaging.owners import queue_name_of
 from messaging.subscriptions import subscriptions_of
+from messaging.transport.locating import Find
 from messaging.triage.asking import Asked
 from messaging.triage.broker import BrokerLook, look_at_broker
 from messaging.triage.facts import InHand, Process, QueueLook
@@ -41,7 +46,33 @@ class Looks:
     in_hand: dict[Any, InHand]
     ahead: dict[int, int]
 
-    @property
+    @cached_property
+    def places(self) -> dict[UUID, list[Place]]:
+        """Return the places that attempts, inbox and dead letters know, by message."""
+        found: dict[UUID, list[Place]] = defaultdict(list)
+        known: tuple[Iterable[Place], ...] = (self.known.last_attempt, self.known.processed, self.known.letters)
+        for place in dict.fromkeys(chain(*known)):
+            found[place[0]].append(place)
+        return found
+
+    @cached_property
+    def lettered_places(self) -> dict[str, list[Place]]:
+        """Return the places of the dead letters that are no edited copies, by key."""
+        found: dict[str, list[Place]] = defaultdict(list)
+        for place, letter in self.known.letters.items():
+            if not letter.copy_of_id:
+                found[letter.key].append(place)
+        return found
+
+    @cached_property
+    def finds(self) -> dict[tuple[str, str], list[Find]]:
+        """Return what was seen in the broker, by message id and consumer."""
+        found: dict[tuple[str, str], list[Find]] = defaultdict(list)
+        for find in self.broker.search.finds:
+            found[find.message_id, find.consumer].append(find)
+        return found
+
+    @cached_property
     def queues(self) -> dict[str, QueueLook]:
         """Return what the broker says of each queue."""
         is_complete = self.broker.is_searchable and self.broker.search.is_complete
