@@ -30,7 +30,6 @@ ADMIN_PAGES = [
     "/admin/messaging/deadletter/",
     "/admin/messaging/heartbeat/",
     "/admin/django_celery_results/taskresult/",
-    "/ops/",
 ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from messaging.models import Attempt, DeadLetter
 from messaging.triage.verdict import State
-from tests.blame.catalogue import CARE, Question, fault, until_dead
+from tests.blame.catalogue import CARE, Question, fault
 from tests.blame.faults.producer import a_catalogue
 from tests.blame.faults.workers import until_running
 from tests.blame.settings import BROKEN_TEMPLATES
@@ -25,6 +25,11 @@ def until_it_fails(stack: Stack, question: Question) -> None:
     stack.wait(failed.exists, what="a failed attempt")
 
 
+def until_its_letter_is_there(stack: Stack, question: Question) -> None:
+    mine = DeadLetter.objects.filter(consumer=question.consumer, key=question.id)
+    stack.wait(mine.exists, what="a dead letter")
+
+
 @fault("mail server refuses", State.RETRYING, CARE, says="MailUnavailable")
 def refusing(stack: Stack) -> Iterator[Question]:
     stack.mail.replies["greeting"] = "421 go away"
@@ -39,8 +44,7 @@ def silent(stack: Stack) -> Iterator[Question]:
     question = a_mail()
     until_running(stack, question)
     yield question
-    stack.mail.closing.set()
-    stack.mail.closing.clear()
+    stack.kill("apps")
 
 
 @fault("mail server slow", State.RUNNING, CARE)
@@ -49,8 +53,7 @@ def slow(stack: Stack) -> Iterator[Question]:
     question = a_mail()
     until_running(stack, question)
     yield question
-    stack.mail.closing.set()
-    stack.mail.closing.clear()
+    stack.kill("apps")
 
 
 @fault("mail's template broken", State.DEAD, CARE, says="TemplateSyntaxError")
@@ -62,7 +65,7 @@ def broken_template(stack: Stack) -> Iterator[Question]:
     stack.start("apps")
     try:
         question = a_mail()
-        until_dead(stack)
+        until_its_letter_is_there(stack, question)
         yield question
     finally:
         path.unlink()
@@ -73,6 +76,5 @@ def broken_template(stack: Stack) -> Iterator[Question]:
 def refused_recipient(stack: Stack) -> Iterator[Question]:
     stack.mail.unknown_recipients.add("ann@example.com")
     question = a_mail()
-    mine = DeadLetter.objects.filter(consumer=question.consumer, key=question.id)
-    stack.wait(mine.exists, what="a dead letter")
+    until_its_letter_is_there(stack, question)
     yield question

@@ -50,8 +50,8 @@ def web_killed_after_commit(stack: Stack) -> Iterator[Question]:
     request.add_header("Content-Type", "application/json")
     stack.wait(lambda: _answers(stack), what="a web process", seconds=60)
     with urlopen(request, timeout=30) as answer:
-        stack.processes["web"].kill()
         question = Question(json.load(answer)["order_id"], RESERVE)
+        stack.processes["web"].kill()
     until_processed(stack, question)
     yield question
 

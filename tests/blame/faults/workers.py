@@ -31,7 +31,8 @@ def until_running(stack: Stack, question: Question) -> None:
 
     def is_said() -> bool:
         rows = Heartbeat.objects.values_list("running", flat=True)
-        return any(message_id in entry["message_ids"] for row in rows for entry in row)
+        mine = [entry for row in rows for entry in row if entry["consumer"] == question.consumer]
+        return any(message_id in entry["message_ids"] for entry in mine)
 
     stack.wait(is_said, what="a worker that says that it runs it")
 
