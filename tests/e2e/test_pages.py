@@ -30,6 +30,7 @@ ADMIN_PAGES = [
     "/admin/messaging/deadletter/",
     "/admin/messaging/heartbeat/",
     "/admin/django_celery_results/taskresult/",
+    "/ops/",
 ]
 
 

@@ -1,8 +1,10 @@
 """Every way a message can die ends in one row of the list, says which it was, and the order is told."""
 
 import pytest
+from django.db.models import Sum
 
-from messaging.models import Attempt
+from messaging.models import Attempt, Minute
+from messaging.models.dead_letter import Reason
 from tests.messaging.dead_letters.causes import CAUSES, Cause, bare_order, wait_for_letter
 from tests.processes import Process
 from tests.sample.models import Effect
@@ -28,5 +30,7 @@ def test_a_dead_message_is_one_row_that_says_why(cause: Cause, worker: Process, 
     assert order.status == "accepted"
     assert not Effect.objects.exists()
     assert not Attempt.objects.filter(sent_at=None).exists()
+    if cause.reason == Reason.KILLED_WORKER:  # run four times, of which three were redeliveries
+        assert Minute.objects.aggregate(total=Sum("redelivered_count"))["total"] == 3
     assert worker.exit_code is None
     assert collector.exit_code is None
