@@ -124,6 +124,11 @@ class Stack:
         self.processes[name].kill()
         self.wait(lambda: not self.lives(name), what=f"an old heartbeat of {name}")
 
+    def kill_for_good(self, name: str) -> None:
+        """Kill, and let nobody take up what it had in hand: that would hold up the next fault."""
+        self.kill(name)
+        self._empty()
+
     def freeze(self, name: str) -> None:
         """Stop with SIGSTOP, children and all, and wait until the sign of life is old."""
         os.killpg(self.processes[name].pid, signal.SIGSTOP)

@@ -83,7 +83,7 @@ def lingering(stack: Stack) -> Question:
 @fault("consumer slow", State.RUNNING, BLAME)
 def slow(stack: Stack) -> Iterator[Question]:
     yield lingering(stack)
-    stack.kill("apps")
+    stack.kill_for_good("apps")
 
 
 def hurried(behaviour: str) -> Question:

@@ -44,7 +44,7 @@ def silent(stack: Stack) -> Iterator[Question]:
     question = a_mail()
     until_running(stack, question)
     yield question
-    stack.kill("apps")
+    stack.kill_for_good("apps")
 
 
 @fault("mail server slow", State.RUNNING, CARE)
@@ -53,7 +53,7 @@ def slow(stack: Stack) -> Iterator[Question]:
     question = a_mail()
     until_running(stack, question)
     yield question
-    stack.kill("apps")
+    stack.kill_for_good("apps")
 
 
 @fault("mail's template broken", State.DEAD, CARE, says="TemplateSyntaxError")

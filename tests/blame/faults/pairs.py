@@ -111,4 +111,4 @@ def slow_without_broker(stack: Stack) -> Iterator[Question]:
     question = lingering(stack)
     stack.broker.close()
     yield question
-    stack.kill("apps")
+    stack.kill_for_good("apps")
