@@ -41,6 +41,8 @@ def test_a_queue_that_is_declared_otherwise_is_found_and_a_missing_one_is_not_ma
         return
     with broker.app.connection_for_write() as connection:
         channel: Any = connection.default_channel
+        for name in ("orders", "inventory"):  # other tests of this node use them, too
+            channel.queue_delete(name)
         kombu.Queue("orders", EXCHANGE, routing_key="orders").bind(channel).declare()
         try:
             (line,) = examine_declarations()
