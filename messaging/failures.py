@@ -22,6 +22,7 @@ from messaging.errors import UnknownEvent
 from messaging.flow import breaker
 from messaging.models import Attempt
 from messaging.models.dead_letter import Reason
+from messaging.storable import storable
 
 if TYPE_CHECKING:
     from messaging.consumer import ConsumerTask
@@ -113,7 +114,7 @@ def describe(error: BaseException) -> ErrorDescription:
     return ErrorDescription(
         error_class=error_class,
         message=_text_of(error),
-        traceback=_storable(text[-MAX_TRACEBACK_CHARS:]),
+        traceback=storable(text[-MAX_TRACEBACK_CHARS:]),
         fingerprint=hashlib.sha256(f"{error_class}|{_place_of(error)}".encode()).hexdigest(),
     )
 
@@ -122,8 +123,8 @@ def fault(error_class: str, text: str, *, traceback: str = "") -> ErrorDescripti
     """Describe a death that no exception of ours tells of; equal for the same class."""
     return ErrorDescription(
         error_class=error_class,
-        message=_storable(text)[:1000],
-        traceback=_storable(traceback),
+        message=storable(text)[:1000],
+        traceback=storable(traceback),
         fingerprint=hashlib.sha256(error_class.encode()).hexdigest(),
     )
 
@@ -136,13 +137,9 @@ def _place_of(error: BaseException) -> str:
 
 def _text_of(error: BaseException) -> str:
     try:
-        return _storable(str(error))[:1000]
+        return storable(str(error))[:1000]
     except Exception:  # a broken __str__ must not hide the failure itself
         return "(the error has no readable text)"
-
-
-def _storable(text: str) -> str:
-    return text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _latest(consumer: str, envelope: Envelope) -> tuple[int, int]:

@@ -12,9 +12,10 @@ import structlog
 from django.db import connection, transaction
 
 from messaging.dead_letters.actors import PERMISSIONS, Actor
-from messaging.dead_letters.errors import NotPermitted, OperationRefused, WhyMissing
+from messaging.dead_letters.errors import BadText, NotPermitted, OperationRefused, WhyMissing
 from messaging.models import AuditEntry
 from messaging.models.audit import Action, Outcome
+from messaging.storable import storable
 
 log = structlog.get_logger(__name__)
 
@@ -47,14 +48,19 @@ def operation(
 ) -> Iterator[Operation]:
     """Do an operation inside: in one transaction, with its entry in the audit.
 
-    Raises NotPermitted, WhyMissing, and whatever OperationRefused comes from inside.
+    Raises NotPermitted, WhyMissing, BadText, and whatever OperationRefused comes from inside.
     """
-    done = Operation(actor=actor, action=action, why=why.strip(), details=dict(details or {}))
+    given = {**(details or {}), "why": why.strip()}
+    kept = {name: storable(value) if isinstance(value, str) else value for name, value in given.items()}
+    bad = [name for name, value in given.items() if value != kept[name]]
+    done = Operation(actor=actor, action=action, why=kept.pop("why"), details=kept)
     try:
         if not actor.may(action):
             raise NotPermitted(actor.name, PERMISSIONS[action])
         if action in NEEDS_WHY and not done.why:
             raise WhyMissing(str(action.label))
+        if bad:
+            raise BadText(bad)
         with transaction.atomic():
             yield done
             _write(done, Outcome.DONE, done.letter_ids)

@@ -19,6 +19,7 @@ from messaging.models.dead_letter import Reason
 from messaging.outage import is_database_away
 from messaging.owners import owner_of
 from messaging.signals import dead_lettered
+from messaging.storable import storable
 
 if TYPE_CHECKING:
     from messaging.failures import ErrorDescription
@@ -73,7 +74,7 @@ def bury_unreadable(
         error_message=error.message,
         traceback=error.traceback,
         attempt_count=attempt_count,
-        raw=raw.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8"),
+        raw=storable(raw),
         task_id=task_id,
         fingerprint=group_of(consumer, reason, error.fingerprint),
     )

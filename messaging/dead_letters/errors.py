@@ -32,6 +32,15 @@ class WhyMissing(OperationRefused):
         super().__init__(f"Expected a reason for {action}, got none. Say why, for whoever reads the audit.")
 
 
+class BadText(OperationRefused):
+    """A text holds what the database cannot store; the audit has it written out."""
+
+    code = "bad_text"
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(f"Expected text without NUL and lone surrogates in {', '.join(names)}. Type it anew.")
+
+
 class BadSelection(OperationRefused):
     """The selection names something that does not exist, or nothing at all."""
 

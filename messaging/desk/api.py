@@ -15,7 +15,7 @@ from ninja.security import django_auth_is_staff
 from messaging.dead_letters.actors import SEE, Actor
 from messaging.dead_letters.discarding import discard, restore
 from messaging.dead_letters.editing import check_edit, edit_and_replay
-from messaging.dead_letters.errors import BadPayload, BadSelection, NotPermitted, OperationRefused
+from messaging.dead_letters.errors import BadPayload, BadSelection, BadText, NotPermitted, OperationRefused
 from messaging.dead_letters.groups import groups_of
 from messaging.dead_letters.planning import dry_run
 from messaging.dead_letters.redirecting import redirect
@@ -41,7 +41,7 @@ def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(request, *args, **kwargs)
         except NotPermitted as refusal:
             raise HttpError(403, str(refusal)) from refusal
-        except (BadSelection, BadPayload) as refusal:
+        except (BadSelection, BadText, BadPayload) as refusal:
             raise HttpError(422, str(refusal)) from refusal
         except OperationRefused as refusal:
             raise HttpError(409, str(refusal)) from refusal

@@ -3,7 +3,7 @@
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from messaging.desk.pages import page
 from messaging.models import AuditEntry
@@ -11,7 +11,7 @@ from messaging.models import AuditEntry
 PAGE_SIZE = 50
 
 
-@require_GET
+@require_safe
 def audit_list(request: HttpRequest) -> HttpResponse:
     """Show all operations, the newest first; ``?actor=`` shows one person's."""
     entries = AuditEntry.objects.order_by("-pk")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from messaging.dead_letters import RELAY
 from messaging.dead_letters.redirecting import candidates
@@ -28,7 +28,7 @@ STEP_STATES = {
 }
 
 
-@require_GET
+@require_safe
 def letter_page(request: HttpRequest, letter_id: int) -> HttpResponse:
     """Show a letter. A constant number of queries."""
     resolve_applied()

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from messaging.dead_letters.errors import BadSelection
 from messaging.dead_letters.selection import Selection
@@ -18,7 +18,7 @@ FILTERS = frozenset({"reason", "consumer", "since", "until"})
 _IGNORED = frozenset({"page", "csrfmiddlewaretoken"})
 
 
-@require_GET
+@require_safe
 def listing(request: HttpRequest) -> HttpResponse:
     """Show the letters of a selection, the newest first."""
     resolve_applied()

@@ -3,7 +3,7 @@
 from django.db.models import Count, Min, Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from messaging.dead_letters.groups import groups_of
 from messaging.dead_letters.replaying import advance
@@ -14,7 +14,7 @@ from messaging.models import DeadLetter, Replay
 from messaging.models.dead_letter import State
 
 
-@require_GET
+@require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     """Show the groups of unsettled letters; what took effect since the last look is settled first."""
     resolve_applied()

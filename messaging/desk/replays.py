@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect as go_to
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from messaging.dead_letters.errors import NotPermitted, OperationRefused
@@ -58,14 +58,14 @@ def progress_of(order: Replay) -> Progress:
     return Progress(**counts)
 
 
-@require_GET
+@require_safe
 def replay_list(request: HttpRequest) -> HttpResponse:
     """Show all replays, the newest first."""
     replays = Paginator(Replay.objects.order_by("-pk"), PAGE_SIZE).get_page(request.GET.get("page"))
     return page(request, "replays.html", title=_("Replays"), tab="replays", replays=replays)
 
 
-@require_GET
+@require_safe
 def replay_progress(request: HttpRequest, replay_id: int) -> HttpResponse:
     """Show how far a replay is; for htmx only the part that changes, and 286 when it changes no more."""
     resolve_applied()

@@ -10,11 +10,11 @@ from ninja.security import django_auth_is_staff
 from pydantic import ConfigDict
 
 from messaging.dead_letters.actors import Actor
-from messaging.dead_letters.errors import NotPermitted, OperationRefused, WhyMissing
+from messaging.dead_letters.errors import BadText, NotPermitted, OperationRefused, WhyMissing
 from messaging.desk.forms import MAX_WHY_LENGTH
 from messaging.desk.schemas import Refusal
 from messaging.flow.listing import listing
-from messaging.flow.pauses import Target, UnknownTarget, pause, resume
+from messaging.flow.pauses import MAX_KEY_LENGTH, MAX_NAME_LENGTH, Target, UnknownTarget, pause, resume
 
 SEE = "messaging.view_pause"
 
@@ -38,9 +38,9 @@ class TargetIn(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    consumer: str = ""
-    event_name: str = ""
-    key: str = ""
+    consumer: str = Field("", max_length=MAX_NAME_LENGTH)
+    event_name: str = Field("", max_length=MAX_NAME_LENGTH)
+    key: str = Field("", max_length=MAX_KEY_LENGTH)
     why: str = Field("", max_length=MAX_WHY_LENGTH)
 
     def target(self) -> Target:
@@ -87,4 +87,4 @@ def resume_target(request: HttpRequest, body: Annotated[TargetIn, Body()]) -> An
 def _refused(refusal: OperationRefused) -> HttpError:
     if isinstance(refusal, NotPermitted):
         return HttpError(403, str(refusal))
-    return HttpError(422 if isinstance(refusal, UnknownTarget | WhyMissing) else 409, str(refusal))
+    return HttpError(422 if isinstance(refusal, BadText | UnknownTarget | WhyMissing) else 409, str(refusal))

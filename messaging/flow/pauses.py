@@ -6,6 +6,7 @@ entries are one commit each; what is refused has an entry, too. Nothing that is 
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Final
 
 from django.db import IntegrityError, transaction
 
@@ -17,6 +18,9 @@ from messaging.models import Pause
 from messaging.models.audit import Action
 from messaging.subscriptions import all_consumers
 from messaging.wake import wake_relay_on_commit
+
+MAX_NAME_LENGTH: Final = 200  # characters, as the columns take
+MAX_KEY_LENGTH: Final = 200
 
 
 class UnknownTarget(OperationRefused):
@@ -68,8 +72,9 @@ class Target:
             raise UnknownTarget("a consumer", self.consumer, all_consumers())
         if not self.consumer and self.event_name not in known_names():
             raise UnknownTarget("an event", self.event_name, known_names())
-        if not self.consumer and not self.key:
-            raise UnknownTarget("the key of one aggregate", self.key, [])
+        if not self.consumer and not 0 < len(self.key) <= MAX_KEY_LENGTH:
+            what = f"the key of one aggregate, of at most {MAX_KEY_LENGTH} characters, for an event"
+            raise UnknownTarget(what, self.key[: MAX_KEY_LENGTH + 1], [])
 
     @property
     def fields(self) -> dict[str, str]:
@@ -79,11 +84,11 @@ class Target:
 
 def pause(target: Target, *, actor: Actor, why: str) -> Pause:
     """Hold the target back from now on. What a worker has begun is finished. Raises OperationRefused."""
-    with operation(actor, Action.PAUSE, why=why, details=target.fields):
+    with operation(actor, Action.PAUSE, why=why, details=target.fields) as done:
         target.check()
         try:
             with transaction.atomic():
-                return Pause.objects.create(**target.fields, paused_by=actor.name, via=actor.via, why=why.strip())
+                return Pause.objects.create(**target.fields, paused_by=actor.name, via=actor.via, why=done.why)
         except IntegrityError as error:
             if "pause_once_per_target" not in str(error):
                 raise
@@ -95,7 +100,7 @@ def resume(target: Target, *, actor: Actor, why: str = "") -> None:
 
     A consumer that this release no longer has can be resumed, too.
     """
-    with operation(actor, Action.RESUME, why=why, details=target.fields):
-        if not Pause.objects.filter(**target.fields).resume(by=actor.name, why=why.strip()):
+    with operation(actor, Action.RESUME, why=why, details=target.fields) as done:
+        if not Pause.objects.filter(**target.fields).resume(by=actor.name, why=done.why):
             raise NotPaused(str(target))
         wake_relay_on_commit()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from messaging.storable import storable
 
 MAX_KEY_LENGTH = 200  # as long as the column
 MAX_DIGITS = 18  # of a bigint
@@ -49,7 +50,7 @@ class Asked:
 
 def look_up(text: str) -> Asked:
     """Find what an id leads to; nothing found for a UUID or a number is an answer, too. Raises BadId."""
-    if not text or "\x00" in text or len(text) > MAX_KEY_LENGTH:
+    if not text or text != storable(text) or len(text) > MAX_KEY_LENGTH:
         raise BadId(text)
     rows = about([text])
     if rows:

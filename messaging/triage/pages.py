@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from messaging.triage.asking import BadId, look_up
@@ -16,7 +16,7 @@ from messaging.triage.stuck import survey
 BAD_REQUEST = 400
 
 
-@require_GET
+@require_safe
 def triage_page(request: HttpRequest, subject_id: str) -> HttpResponse:
     """Show the verdicts on one id; for htmx only these, and 286 when they change no more."""
     try:
@@ -30,7 +30,7 @@ def triage_page(request: HttpRequest, subject_id: str) -> HttpResponse:
     return HttpResponseStopPolling(answer.content) if report.is_over else answer
 
 
-@require_GET
+@require_safe
 def stuck_page(request: HttpRequest) -> HttpResponse:
     """Show what is not settled, by verdict and owner; with ``?id=`` go to that one."""
     wanted = request.GET.get("id", "").strip()

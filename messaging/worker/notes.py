@@ -11,6 +11,7 @@ from celery.signals import task_unknown
 
 from messaging.models.interruption import Kind
 from messaging.own_connection import own_connection
+from messaging.storable import storable
 
 log = structlog.get_logger(__name__)
 
@@ -23,7 +24,7 @@ _LENGTHS: Final = (200, 200, 20, 500, 20_000, 200)  # characters, in the order o
 
 def note(kind: Kind, *, task_id: str, consumer: str, worker: str, detail: str = "", traceback: str = "") -> None:
     """Write the note, or log that it could not be written."""
-    values = [*map(_storable, (task_id, consumer, kind, detail, traceback, worker), _LENGTHS)]
+    values = [*map(_cut, (task_id, consumer, kind, detail, traceback, worker), _LENGTHS)]
     try:
         with own_connection() as own, own.cursor() as cursor:
             cursor.execute(_INSERT, values)
@@ -31,9 +32,9 @@ def note(kind: Kind, *, task_id: str, consumer: str, worker: str, detail: str = 
         log.warning("interruption_not_noted", consumer=consumer, kind=str(kind), error_class=type(error).__name__)
 
 
-def _storable(text: str, length: int) -> str:
-    """Return what the column takes: PostgreSQL knows no NUL and no lone surrogate."""
-    return text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")[:length]
+def _cut(text: str, length: int) -> str:
+    """Return what the column takes."""
+    return storable(text)[:length]
 
 
 @task_unknown.connect(dispatch_uid="messaging.note_unknown_task")

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from messaging.dead_letters.actors import Actor
 from messaging.dead_letters.discarding import discard, restore
 from messaging.dead_letters.editing import check_edit, edit_and_replay
-from messaging.dead_letters.errors import BadSelection, OperationRefused
+from messaging.dead_letters.errors import BadSelection, BadText, OperationRefused
 from messaging.dead_letters.groups import groups_of
 from messaging.dead_letters.planning import dry_run
 from messaging.dead_letters.redirecting import redirect
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         run: Callable[[dict[str, Any]], None] = getattr(self, f"_{verb}")
         try:
             run(options)
-        except BadSelection as refusal:
+        except (BadSelection, BadText) as refusal:
             raise CommandError(str(refusal), returncode=USAGE) from refusal
         except OperationRefused as refusal:
             raise CommandError(str(refusal), returncode=REFUSED) from refusal

@@ -133,3 +133,12 @@ def test_what_is_settled_is_listed_with_its_purge_date(operator: Client) -> None
     letter = a_letter()
     discard(Selection(ids=(letter.pk,)), actor=SHELL, why="x")
     assert operator.get(f"{API}/{letter.pk}").json()["purge_at"] is not None
+
+
+@pytest.mark.parametrize("bad", ["a\x00b", "\ud800"])
+def test_what_the_database_cannot_store_is_refused(operator: Client, bad: str) -> None:
+    body = {"selection": {"ids": [a_letter().pk]}, "why": "x"}
+    for verb, changed in (("discard", {"why": bad}), ("restore", {"why": bad}), ("redirect", {"to": bad})):
+        assert operator.post(f"{API}/{verb}", {**body, **changed}, content_type=JSON).status_code == 422
+    assert operator.post(f"{API}/replays", {**body, "why": bad}, content_type=JSON).status_code == 422
+    assert DeadLetter.objects.get().state == State.OPEN

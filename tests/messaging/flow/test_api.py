@@ -66,6 +66,23 @@ def test_what_does_not_exist_or_has_no_reason_is_refused_in_one_sentence(body: d
     assert not Pause.objects.exists()
 
 
+@pytest.mark.parametrize("verb", ["pause", "resume"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"event_name": "sample.doomed", "key": "a\x00b", "why": "x"},
+        {"event_name": "sample.doomed", "key": "\ud800", "why": "x"},
+        {"event_name": "sample.doomed", "key": "k" * 201, "why": "x"},
+        {"consumer": "sample\x00die", "why": "x"},
+        {"consumer": "sample.die", "why": "a\x00b"},
+        {"consumer": "sample.die", "why": "\udcff"},
+    ],
+)
+def test_what_the_database_cannot_store_is_refused(verb: str, body: dict[str, str]) -> None:
+    assert post(client_with("pause_consumer"), verb, **body)[0] == 422
+    assert not Pause.objects.exists()
+
+
 def test_who_has_no_right_is_refused_and_that_is_audited() -> None:
     client = client_with()
     assert client.get(API).status_code == 403

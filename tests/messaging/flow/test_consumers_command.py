@@ -122,3 +122,19 @@ def test_who_may_only_look_cannot_pause_or_resume(client: Client) -> None:
 def test_the_circuits_can_be_looked_at(operator: Client) -> None:
     run(*published("transient", "transient", "transient"))
     assert "sample.take_one" in operator.get(reverse("admin:messaging_circuit_changelist")).content.decode()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("pause", "--event", "sample.doomed", "--key", "k" * 201, "--why", "x"),
+        ("pause", "--event", "sample.doomed", "--key", "\udcff", "--why", "x"),
+        ("pause", "sample.die", "--why", "\udcff"),
+        ("resume", "\udcff"),
+    ],
+)
+def test_what_the_database_cannot_store_is_refused_and_audited(words: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError, match="Expected"):
+        consumers(*words)
+    assert not Pause.objects.exists()
+    assert AuditEntry.objects.get().outcome == Outcome.REFUSED

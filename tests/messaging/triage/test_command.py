@@ -43,9 +43,10 @@ def test_the_exit_code_says_whether_somebody_must_act() -> None:
     message_id = OutboxMessage.objects.get().message_id
     ProcessedMessage.objects.claim(consumer="sample.take_one", message_ids=[message_id], worker="w")
     assert run(key)[0] == 0
-    with pytest.raises(CommandError) as refused:
-        run("nonsense")
-    assert refused.value.returncode == 2
+    for nonsense in ("nonsense", "\udcff"):  # the second is what Python makes of a byte that is no UTF-8
+        with pytest.raises(CommandError) as refused:
+            run(nonsense)
+        assert refused.value.returncode == 2
 
 
 def test_json_has_what_the_page_has() -> None:

@@ -69,6 +69,11 @@ def test_the_search_leads_to_the_page_and_refuses_what_is_no_id(staff: Client, k
         assert "Expected the id of an order" in refused.content.decode()
 
 
+def test_who_asks_for_the_head_gets_it(staff: Client, key: str) -> None:
+    for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("orders:triage", args=[uuid4()])):
+        assert staff.head(url).status_code == 200
+
+
 def test_what_is_stuck_is_listed_by_verdict(staff: Client) -> None:
     assert "Nothing is stuck" in staff.get(reverse("triage")).content.decode()
 
