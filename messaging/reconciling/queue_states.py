@@ -13,7 +13,7 @@ from django.db import connection
 
 from messaging.models import Heartbeat
 from messaging.owners import queue_of
-from messaging.queues import UnknownQueue
+from messaging.queues import DEAD_LETTER_QUEUE, UnknownQueue
 from messaging.reconciling.rule import LATER_COUNT, QueueState
 from messaging.transport.depth import depths
 
@@ -39,12 +39,13 @@ def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
     looked_at = _database_time()
     with current_app.connection_for_read() as broker:
         broker.ensure_connection(max_retries=0)
-        found = depths(broker, queues)
+        found = depths(broker, [*queues, DEAD_LETTER_QUEUE])
+    uncollected_count = found.pop(DEAD_LETTER_QUEUE).total
     silent = [name for name, depth in found.items() if depth.taken is None and not depth.waiting]
     unheard = _wait_for_beats(silent, since=looked_at) if silent else set()
     served = _served_until()
     states = {
-        name: QueueState(name, depth, looked_at, served.get(name), are_hands_known=name not in unheard)
+        name: QueueState(name, depth, looked_at, served.get(name), name not in unheard, uncollected_count)
         for name, depth in found.items()
     }
     return states, held_now()

@@ -6,6 +6,9 @@ waits, no dead letter), no living worker has it in hand, it was sent longer ago 
     queue empty    its queue has nothing waiting, and nothing that anybody has taken
     overtaken      messages of the same queue that were sent well after it have been processed
 
+Neither can be said while the broker holds a dead letter: what died and was not collected is in no table, and sent again
+it would kill again.
+
 So with a queue that is merely long nothing is lost (F78): it is not empty, and what was sent later comes later. The
 rule may err towards "lost" where order is broken on purpose (a bundle handed back goes to the tail), which costs one
 more copy; the inbox absorbs it.
@@ -36,6 +39,8 @@ class QueueState:
     served_until: datetime | None
     # Every living worker of the queue has said since the look what it holds. RabbitMQ does not tell what was taken.
     are_hands_known: bool
+    # Dead letters that the collector has not fetched: any of them may be the message that is looked for.
+    uncollected_count: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -47,6 +52,8 @@ class QueueState:
     @property
     def lost_before(self) -> datetime | None:
         """Return the time such that what was sent before it, and is nowhere, is lost; None when nothing can be said."""
+        if self.uncollected_count:
+            return None
         in_grace_since = self.looked_at - grace()
         if self.is_empty:
             return in_grace_since

@@ -77,6 +77,10 @@ def _recover(outcome: Outcome, *, dry_run: bool) -> None:
         return
     deadline = monotonic() + BUDGET_SECONDS
     states, held = look([queue.name for queue in settings.MESSAGING["QUEUES"]])
+    uncollected_count = max((state.uncollected_count for state in states.values()), default=0)
+    if uncollected_count:
+        log.warning("reconciler_waits_for_collector", uncollected_count=uncollected_count)
+        return
     consumers = all_consumers()
     random.shuffle(consumers)  # no consumer is the one that the budget never reaches
     for consumer in consumers:

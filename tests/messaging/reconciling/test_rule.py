@@ -17,8 +17,10 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SERVED = NOW - timedelta(minutes=10)
 
 
-def state(waiting: int, taken: int | None, *, served: datetime | None = None, known: bool = False) -> QueueState:
-    return QueueState("sample", Depth(waiting, taken), NOW, served, are_hands_known=known)
+def state(
+    waiting: int, taken: int | None, *, served: datetime | None = None, known: bool = False, uncollected: int = 0
+) -> QueueState:
+    return QueueState("sample", Depth(waiting, taken), NOW, served, known, uncollected)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,8 @@ def state(waiting: int, taken: int | None, *, served: datetime | None = None, kn
         (state(9, 1, served=SERVED), 12, "overtaken"),
         (state(9, 1, served=SERVED), 10.5, None),  # within the margin
         (state(9, 1, served=SERVED), 5, None),
+        (state(0, 0, uncollected=1), 5, None),  # it may be among the dead letters that nobody has fetched
+        (state(9, 1, served=SERVED, uncollected=1), 12, None),
     ],
 )
 def test_a_message_is_lost_by_one_of_two_proofs(found: QueueState, minutes_ago: float, cause: str | None) -> None:

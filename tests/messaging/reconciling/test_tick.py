@@ -3,12 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from celery import current_app
 from django.db.models import F
 
 from messaging.dead_letters.replaying import replay
 from messaging.dead_letters.selection import Selection
 from messaging.flow.pauses import Target, pause
 from messaging.models import Attempt, DeadLetter, OutboxMessage, Recovery
+from messaging.queues import DEAD_LETTER_QUEUE
 from messaging.reconciling.losses import loss_of, losses_of
 from messaging.reconciling.queue_states import look
 from messaging.reconciling.resending import send_again
@@ -73,6 +75,18 @@ def test_messages_sent_at_about_the_same_time_overtake_nobody() -> None:
     send(1, age_seconds=610)
     process(send(12, age_seconds=600))
     assert reconcile().lost == {}
+
+
+def test_while_dead_letters_wait_for_the_collector_nothing_is_lost() -> None:
+    (row,) = send()
+    lose()  # as if it had killed its worker, time and again
+    with current_app.connection_for_write() as broker:
+        dead = current_app.amqp.queues[DEAD_LETTER_QUEUE].bind(broker.default_channel)
+        current_app.amqp.Producer(broker).publish("x", exchange=dead.exchange, routing_key=dead.routing_key)
+        assert reconcile().lost == {}
+        assert dead.get(no_ack=True)
+    assert reconcile().lost == {CONSUMER: 1}
+    assert Attempt.objects.get().message_id == row.message_id
 
 
 def test_a_lost_retry_is_sent_again_and_keeps_its_count_of_attempts() -> None:
