@@ -10,7 +10,9 @@ from datetime import timedelta
 from typing import Any, Final
 
 import structlog
-from django.db import DatabaseError, transaction
+from django.db import transaction
+
+from messaging.outage import is_database_away
 
 log = structlog.get_logger(__name__)
 
@@ -56,8 +58,8 @@ def _run(name: str, check: Check) -> Finding | None:
     try:
         with transaction.atomic():
             return check()
-    except DatabaseError:
-        raise
-    except Exception:
+    except Exception as error:
+        if is_database_away(error):
+            raise
         log.exception("check_failed", check=name)
         return None

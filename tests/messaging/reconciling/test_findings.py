@@ -5,6 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 from uuid_utils.compat import uuid7
@@ -74,3 +75,28 @@ def test_a_check_that_fails_keeps_no_other_from_being_run() -> None:
         return Finding(what="it", count=1, examples=("a",), owner="us", remedy="mend it")
 
     assert [finding.what for finding in findings()] == ["it"]
+
+
+@pytest.mark.usefixtures("_own_checks")
+def test_a_check_whose_statement_the_database_refuses_keeps_no_other_from_being_run() -> None:
+    @finds
+    def a_broken() -> Finding | None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM no_such_table")
+        return None
+
+    @finds
+    def sound() -> Finding | None:
+        return Finding(what="it", count=1, examples=("a",), owner="us", remedy="mend it")
+
+    assert [finding.what for finding in findings()] == ["it"]
+
+
+@pytest.mark.usefixtures("_own_checks")
+def test_a_database_that_is_away_is_no_finding() -> None:
+    @finds
+    def unlucky() -> Finding | None:
+        raise OperationalError("the connection is lost")
+
+    with pytest.raises(OperationalError):
+        findings()
