@@ -17,6 +17,7 @@ from messaging.models import Attempt, Circuit, DeadLetter, Pause
 from messaging.models.heartbeat import Heartbeat
 from messaging.owners import queue_or_platforms
 from messaging.queues import DEAD_LETTER_QUEUE, Queue
+from messaging.statistics.facts import UNKNOWN, counted_as
 from messaging.statistics.outbox import OutboxStanding, outbox_standing
 from messaging.subscriptions import all_consumers
 from messaging.transport.depth import Depth
@@ -34,6 +35,11 @@ class ConsumerStation:
     dead_count: int
     circuit: Circuit | None
     pause: Pause | None
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether it is one consumer, not all those that this release does not have."""
+        return self.name != UNKNOWN
 
     @property
     def is_in_trouble(self) -> bool:
@@ -88,7 +94,7 @@ def picture() -> Picture:
     processes = list(Heartbeat.objects.order_by("role", "name"))
     fresh = [beat for beat in processes if beat.is_fresh]
     pauses, circuits = list(Pause.objects.in_force().order_by("pk")), list(Circuit.objects.open().order_by("consumer"))
-    dead = dict(DeadLetter.objects.open().order_by().values_list("consumer").annotate(Count("pk")))
+    dead = _dead_counts()
     stations = _stations(dead, fresh, pauses, circuits)
     return Picture(
         outbox=outbox_standing(),
@@ -100,6 +106,14 @@ def picture() -> Picture:
         circuits=circuits,
         dead_count=sum(dead.values()),
     )
+
+
+def _dead_counts() -> Counter[str]:
+    """Count the open letters by consumer; those of made-up names together, or they would fill the page."""
+    counts = Counter[str]()
+    for consumer, count in DeadLetter.objects.open().order_by().values_list("consumer").annotate(Count("pk")):
+        counts[counted_as(consumer)] += count
+    return counts
 
 
 def _stations(

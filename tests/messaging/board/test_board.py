@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from messaging.board.charts import charts
@@ -71,6 +72,16 @@ def test_each_station_shows_what_is_there(get: Get, empty_broker: None) -> None:
     assert "Nobody consumes it." in page  # the others have no worker
     lane = page[page.index('id="ops-lane-sample"') :]
     assert '<dd class="desk-count">1</dd>' in lane
+
+
+def test_dead_letters_of_names_that_somebody_made_up_are_one_station(get: Get) -> None:
+    for number in range(3):
+        a_letter(consumer=f'<b>&state=discarded#"{number}')
+    page = get("live")
+    assert "&lt;b&gt;" not in page
+    assert "<h3>(unknown)</h3>" in page
+    every_open_one = reverse("admin:messaging_deadletter_list", query={"state": "open"})
+    assert f'id="ops-dead-(unknown)" href="{every_open_one}">3<' in page
 
 
 def test_without_a_broker_its_stations_say_so_and_the_rest_is_there(get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
