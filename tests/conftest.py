@@ -9,6 +9,7 @@ from celery import current_app
 from django.utils import translation
 from xdist.scheduler import LoadFileScheduling
 
+from messaging.transport import looking
 from messaging.transport.redis import Channel as RedisChannel
 from tests import emptying
 from tests.browser import browser, open_as, open_page  # noqa: F401 - here only: one process can have one browser
@@ -97,6 +98,15 @@ def empty_queues() -> None:
 def empty_broker() -> None:
     """Start with nothing in the broker."""
     empty_queues()
+
+
+@pytest.fixture
+def patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for the broker's answer, however busy the machine is: what is tested is the answer, not the time."""
+    if looking._look is not None:  # a look of the test before
+        looking._look.exception(timeout=10)
+    monkeypatch.setattr(looking, "_last", None)
+    monkeypatch.setattr(looking.look_at, "__kwdefaults__", {"seconds": 10.0})
 
 
 @pytest.fixture

@@ -38,6 +38,7 @@ Tell = Callable[[str], None]
 T = TypeVar("T")
 
 DELETION_SECONDS: Final = 30
+OWN_GETS_SECONDS: Final = 5
 
 
 class MigrationRefused(MessagingError):
@@ -127,8 +128,17 @@ def _count(broker: kombu.Connection, name: str) -> int | None:
 
 
 def _refuse_consumers(broker: kombu.Connection, name: str) -> None:
+    """Refuse while a worker consumes the queue.
+
+    A quorum queue counts each message that we got one by one as a consumer, for a moment (seen on 3.10).
+    """
     channel: Any = broker.channel()
-    if message_count(channel, name) is not None and (count := consumer_count(channel, name)):
+    deadline = time.monotonic() + OWN_GETS_SECONDS
+    count = 0 if message_count(channel, name) is None else consumer_count(channel, name)
+    while count and time.monotonic() < deadline:
+        time.sleep(0.1)
+        count = consumer_count(channel, name)
+    if count:
         raise MigrationRefused(
             f"Expected no worker of {name}, got {count} that consume it. Stop the workers of the old release, and run "
             "this again; those of the new one wait by themselves."

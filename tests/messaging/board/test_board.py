@@ -44,7 +44,7 @@ def get() -> Get:
     return get_
 
 
-def test_each_station_shows_what_is_there(get: Get, empty_broker: None) -> None:
+def test_each_station_shows_what_is_there(get: Get, empty_broker: None, patient_look: None) -> None:
     with transaction.atomic():
         publish(*(Sampled(sample_id=uuid4()) for _ in range(3)))
     send_bundle("sample.take_one", ["sealed"], message_ids=[uuid4()])

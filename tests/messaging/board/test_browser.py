@@ -38,7 +38,9 @@ def open_board(live_server: Any, open_page: OpenPage) -> Any:
     return open_
 
 
-def test_numbers_change_while_one_looks_and_the_focus_stays(open_board: Any, empty_broker: None) -> None:
+def test_numbers_change_while_one_looks_and_the_focus_stays(
+    open_board: Any, empty_broker: None, patient_look: None
+) -> None:
     page = open_board()
     expect(page.locator("#ops-outbox")).to_have_text("0")
     link = page.locator("#ops-dead-link")

@@ -68,7 +68,7 @@ def a_heartbeat(role: str = "worker", **fields: Any) -> Heartbeat:
     )
 
 
-def test_the_figures_are_those_of_tables_and_broker(scrape: Any, empty_broker: None) -> None:
+def test_the_figures_are_those_of_tables_and_broker(scrape: Any, empty_broker: None, patient_look: None) -> None:
     with transaction.atomic():
         publish(*(Sampled(sample_id=uuid4()) for _ in range(3)))
     row = OutboxMessage.objects.latest("pk")
