@@ -6,6 +6,7 @@ from typing import Any
 import hypothesis
 import pytest
 from celery import current_app
+from django.db import connection
 from django.utils import translation
 from xdist.scheduler import LoadFileScheduling
 
@@ -66,6 +67,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
 def _speak_english() -> None:
     """Start in the default language: a request of an earlier test may have left another one active."""
     translation.deactivate()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """End what is still connected before the database is dropped: a thread that answers nobody any more."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture(scope="module")
