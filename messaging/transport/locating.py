@@ -94,8 +94,8 @@ def _finds(queue: str, ahead_count: int | None, raw: bytes, wanted: frozenset[st
         return
     headers = payload.get("headers") or {} if is_message(payload) else {}
     for message_id in ids:
-        consumer, count = str(headers.get("task", "")), int(headers.get("x-delivery-count") or 0)
-        yield Find(message_id, consumer, queue, ahead_count, count)
+        consumer, count = str(headers.get("task", "")), headers.get("x-delivery-count")
+        yield Find(message_id, consumer, queue, ahead_count, count if isinstance(count, int) else 0)
 
 
 def _body(raw: bytes) -> bytes:

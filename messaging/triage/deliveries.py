@@ -1,5 +1,6 @@
 """Each message on its way to each consumer, put together from the looks."""
 
+import shlex
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -112,8 +113,8 @@ def _published(row: OutboxMessage, consumer: str, looks: Looks) -> Published:
 
 def _refusal(last_error: str, consumer: str) -> str:
     """Return what the relay noted for this consumer ("consumer: error; consumer: error")."""
-    _before, found, rest = last_error.partition(f"{consumer}: ")
-    return rest.partition("; ")[0] if found else ""
+    mine = f"{consumer}: "
+    return next((part.removeprefix(mine) for part in last_error.split("; ") if part.startswith(mine)), "")
 
 
 def _processed(row: ProcessedMessage | None) -> Processed | None:
@@ -144,8 +145,8 @@ def _held(looks: Looks, consumer: str, event: str, key: str, message_id: UUID) -
     hold = looks.known.holds.on(consumer, event_name=event, key=key, message_id=message_id)
     cause = hold.cause if hold else None
     if isinstance(cause, Pause):
-        resume = cause.consumer or f"--event {cause.event_name} --key {cause.key}"
-        return Held(cause.paused_at, by=cause.paused_by, why=cause.why, resume=resume)
+        words = [cause.consumer] if cause.consumer else [f"--event={cause.event_name}", f"--key={cause.key}"]
+        return Held(cause.paused_at, by=cause.paused_by, why=cause.why, resume=shlex.join(words))
     if isinstance(cause, Circuit) and cause.opened_at:
         return Held(cause.opened_at, error_class=cause.error_class, next_trial_at=cause.next_probe_at)
     return None

@@ -1,13 +1,14 @@
 """Learn what can be learnt about what was asked, within two seconds, and note what could not."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from messaging.queues import Queue, Team, queue_named
 from messaging.triage.asking import Asked
@@ -17,24 +18,31 @@ from messaging.triage.facts import Delivery, Facts, QueueLook, Reach, Subject
 from messaging.triage.looks import Looks, all_queues, look
 from messaging.triage.subjects import find_subjects
 
-STATEMENT_MS: Final = 1_500  # of one statement: a lock that a migration holds is reported, not waited for
+STATEMENT_MS: Final = 1_500  # of one statement
+LOCK_MS: Final = 500  # a lock that a migration holds is reported, not waited for
 CONNECT_SECONDS: Final = 1.0
 DAY_SECONDS: Final = 86_400
 
 
 def gather(asks: Sequence[Asked]) -> list[Facts]:
-    """Return the facts about each, from looks that all share. Raises the database's errors."""
+    """Return the facts about each, from looks that all share. Inside ``impatient()``. Raises the database's errors."""
+    looks = look(asks)
+    subjects = find_subjects({asked.key: asked.events for asked in asks if asked.is_subject})
+    return [_facts(asked, looks, subjects.get(asked.key, ())) for asked in asks]
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Let no statement inside wait for longer than an answer may take. Raises OperationalError."""
     with transaction.atomic():
-        limit_statements()
-        looks = look(asks)
-        subjects = find_subjects({asked.key: asked.events for asked in asks if asked.is_subject})
-        return [_facts(asked, looks, subjects.get(asked.key, ())) for asked in asks]
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {STATEMENT_MS}; SET LOCAL lock_timeout = {LOCK_MS}")
+        yield
 
 
-def limit_statements() -> None:
-    """Let no statement of this transaction wait for longer than an answer may take."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = {STATEMENT_MS}")
+def reach_after(error: OperationalError) -> Reach:
+    """Return what a failure while looking says of the database."""
+    return Reach(False, type(error.__cause__ or error).__name__)
 
 
 def database_reach() -> Reach:

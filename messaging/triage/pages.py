@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from messaging.triage.asking import BadId, look_up
+from messaging.triage.gathering import impatient
 from messaging.triage.report import triage
 from messaging.triage.stuck import survey
 
@@ -36,7 +37,8 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
     wanted = request.GET.get("id", "").strip()
     if wanted:
         try:
-            look_up(wanted)
+            with impatient():
+                look_up(wanted)
         except BadId as refusal:
             return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=wanted)
         return redirect("triage_of", wanted)

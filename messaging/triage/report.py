@@ -4,11 +4,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import OperationalError
 from django.urls import reverse
 
 from messaging.triage.asking import look_up
 from messaging.triage.facts import Facts
-from messaging.triage.gathering import database_reach, gather, without_database
+from messaging.triage.gathering import database_reach, gather, impatient, reach_after, without_database
 from messaging.triage.judging import judge
 from messaging.triage.verdict import State, Verdict
 from messaging.triage.wording import evidence_texts, question_texts, state_text, step_text
@@ -92,8 +93,15 @@ def colour_of(state: str, *, needs_person: bool) -> str:
 
 
 def triage(text: str) -> Report:
-    """Answer for one id: of an order, export or message, or the number of a dead letter. Raises BadId."""
-    (facts,) = gather([look_up(text)])
+    """Answer for one id: of an order, export or message, or the number of a dead letter. Raises BadId.
+
+    A database that breaks off, or a table that somebody holds, is an answer, too.
+    """
+    try:
+        with impatient():
+            (facts,) = gather([look_up(text)])
+    except OperationalError as error:
+        facts = without_database(reach_after(error))
     return report(text, facts)
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db import transaction
+from django.db import OperationalError
 
 from messaging.models import Attempt, DeadLetter, OutboxMessage
 from messaging.triage.asking import Asked, about
-from messaging.triage.gathering import database_reach, gather, limit_statements, without_database
+from messaging.triage.gathering import database_reach, gather, impatient, reach_after, without_database
 from messaging.triage.judging import judge
 from messaging.triage.looks import now
 from messaging.triage.report import Report, colour_of, report
@@ -86,13 +86,17 @@ class Survey:
 def survey_patiently(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
     """Survey; when the database does not answer, report just that."""
     reach = database_reach()
-    return survey(older_than) if reach.answers else report("--stuck", without_database(reach))
+    if reach.answers:
+        try:
+            return survey(older_than)
+        except OperationalError as error:
+            reach = reach_after(error)
+    return report("--stuck", without_database(reach))
 
 
 def survey(older_than: timedelta = OLDER_THAN) -> Survey:
     """Look at all that is older than that and not settled."""
-    with transaction.atomic():
-        limit_statements()
+    with impatient():
         keys = _unsettled_keys(now() - older_than)
         verdicts = list(_verdicts(keys[:MAX_KEYS]))
     stuck = {key for key, _verdict in verdicts}

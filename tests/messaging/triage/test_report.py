@@ -1,7 +1,10 @@
 """Triage over real tables and a real broker: what is asked for is found, and what cannot be reached is said in time."""
 
+import json
+import shlex
 import socket
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -9,15 +12,22 @@ from uuid import UUID, uuid4
 import kombu
 import pytest
 from celery import current_app
+from django.core.management import call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
-from messaging.models import DeadLetter, Heartbeat, OutboxMessage, ProcessedMessage
+from messaging.dead_letters.actors import Actor
+from messaging.flow.pauses import Target, pause
+from messaging.models import DeadLetter, Heartbeat, OutboxMessage, Pause, ProcessedMessage
 from messaging.models.dead_letter import Reason
+from messaging.own_connection import own_connection
+from messaging.owners import queue_name_of
 from messaging.publish import publish
 from messaging.relay.outbox import send_outbox
 from messaging.triage.asking import BadId
+from messaging.triage.deliveries import _refusal
 from messaging.triage.report import Answer, triage, triage_patiently
+from messaging.triage.stuck import survey_patiently
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -155,3 +165,45 @@ def test_a_database_that_does_not_answer_leaves_the_brokers_questions(
     assert answer.state_text == "not known (the database does not answer)"
     assert "queue sample holds 1" in answer.evidence
     assert len(answer.open_questions) == 5
+
+
+def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str) -> None:
+    with own_connection() as migration, migration.cursor() as cursor:
+        cursor.execute("BEGIN; LOCK TABLE messaging_outboxmessage IN ACCESS EXCLUSIVE MODE")
+        started = time.monotonic()
+        for ask in (triage, triage_patiently):
+            (answer,) = ask(key).verdicts
+            assert (answer.state, answer.needs_person) == ("not known", True)
+            assert "the database does not answer: LockNotAvailable" in answer.evidence
+        assert survey_patiently().as_dict()["needs_person"] is True
+        assert time.monotonic() - started < 3 * 2
+        cursor.execute("ROLLBACK")
+
+
+def test_the_words_that_end_a_pause_can_be_typed_whatever_the_key_is() -> None:
+    with transaction.atomic():
+        (message_id,) = publish(Sampled(sample_id=uuid4()))
+    OutboxMessage.objects.update(key="--a b; rm -rf $HOME")
+    beat("relay")
+    target = Target(event_name=Sampled.event_name, key="--a b; rm -rf $HOME")
+    pause(target, actor=Actor.of_shell(), why="x")
+    (answer,) = triage(str(message_id)).verdicts
+    assert answer.state == "held"
+    words = shlex.split(answer.next_step.command)[2:]
+    call_command(*words)
+    assert not Pause.objects.in_force().exists()
+
+
+def test_a_refusal_is_told_of_the_consumer_that_was_refused() -> None:
+    noted = "reorders.build: queue full: a; orders.build: queue full: b; orders.bill: c"
+    assert _refusal(noted, "orders.build") == "queue full: b"
+    assert _refusal("reorders.build: queue full: a", "orders.build") == ""
+
+
+def test_a_header_that_somebody_made_up_hides_nothing_else(key: str) -> None:
+    (message_id,) = place(key)
+    body = b64encode(f'{{"message_id": "{message_id}"}}'.encode()).decode()
+    forged = {"body": body, "headers": {"task": CONSUMER, "x-delivery-count": "many"}, "properties": {}}
+    with current_app.connection_for_write() as broker, broker.default_channel.conn_or_acquire() as client:
+        client.lpush(queue_name_of(CONSUMER), json.dumps(forged))
+    assert "the broker does not answer" not in " ".join(only(key).evidence)
