@@ -28,7 +28,8 @@ def _hide(text: str) -> str:
 
 
 def _secrets() -> Iterator[str]:
-    found = [*_passwords(settings.DATABASES), *_passwords(getattr(settings, "MAILERS", {}))]
+    places = (settings.DATABASES, settings.STORAGES, settings.CELERY_BROKER_TRANSPORT_OPTIONS)
+    found = [secret for place in (*places, getattr(settings, "MAILERS", {})) for secret in _passwords(place)]
     found += [*settings.SECRET_KEY_FALLBACKS, getattr(settings, "EMAIL_HOST_PASSWORD", "")]
     with suppress(ImproperlyConfigured):  # there is none
         found.append(settings.SECRET_KEY)

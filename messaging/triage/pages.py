@@ -12,7 +12,7 @@ from django_htmx.http import HttpResponseStopPolling
 from messaging.triage.asking import BadId, look_up
 from messaging.triage.gathering import impatient
 from messaging.triage.report import triage
-from messaging.triage.stuck import survey
+from messaging.triage.stuck import has_path, survey
 
 BAD_REQUEST = 400
 
@@ -41,7 +41,7 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
                 look_up(wanted)
         except BadId as refusal:
             return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=wanted)
-        return redirect("triage_of", wanted)
+        return redirect("triage_of", wanted) if has_path(wanted) else triage_page(request, wanted)
     if request.headers.get("HX-Request"):
         return render(request, "messaging/triage/_stuck.html", {"survey": survey()})
     return _stuck_page(request)

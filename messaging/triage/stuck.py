@@ -4,13 +4,16 @@ Candidates come from where unsettled things are cheap to find: the apps' own uns
 attempts, open dead letters. Each of these has a partial index, so the survey costs what is stuck, not what there was.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.db import OperationalError
+from django.urls import reverse
 
 from messaging.models import Attempt, DeadLetter, OutboxMessage
 from messaging.triage.asking import Asked, about
@@ -25,6 +28,16 @@ from messaging.triage.wording import STATES, duration
 OLDER_THAN: Final = timedelta(minutes=5)
 MAX_KEYS: Final = 1_000  # looked at one by one; with more, the oldest tell the story
 MAX_EXAMPLES: Final = 3
+_PLAIN: Final = re.compile(r"[\w:@-][\w:.@-]*", re.ASCII)
+
+
+def has_path(key: str) -> bool:
+    """Tell whether a key can be part of a path: not so with a line break, or with dots that browsers resolve."""
+    return _PLAIN.fullmatch(key) is not None
+
+
+def _page_of(key: str) -> str:
+    return reverse("triage_of", args=[key]) if has_path(key) else f"{reverse('triage')}?{urlencode({'id': key})}"
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,11 @@ class Group:
     def state_text(self) -> str:
         """Return the state in the reader's language."""
         return str(STATES[self.state])
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """Return the examples, each with the address of its page."""
+        return [(key, _page_of(key)) for key in self.examples]
 
     @property
     def colour(self) -> str:

@@ -93,7 +93,10 @@ def test_no_secret_is_printed_whatever_an_error_quotes(
 ) -> None:
     settings.CELERY_BROKER_READ_URL = "sentinel://:br0ker%21@a:1;sentinel://:an0ther@b:2"
     settings.SECRET_KEY_FALLBACKS = ["a-former-key"]
-    secrets = ["br0ker%21", "br0ker!", "an0ther", "a-former-key", settings.SECRET_KEY]
+    settings.STORAGES = {**settings.STORAGES, "far": {"OPTIONS": {"secret_key": "st0rage"}}}
+    sentinel = {"sentinel_kwargs": {"password": "sent1nel"}}
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, **sentinel}
+    secrets = ["br0ker%21", "br0ker!", "an0ther", "a-former-key", "st0rage", "sent1nel", settings.SECRET_KEY]
 
     def quote() -> Iterator[Line]:
         yield ALL_IS_WELL

@@ -1,5 +1,7 @@
 """Triage in the browser: for staff only, whatever is asked, and without a secret."""
 
+from datetime import timedelta
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
@@ -7,8 +9,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from messaging.models import DeadLetter
+from messaging.models import DeadLetter, OutboxMessage
 from messaging.models.dead_letter import Reason
 from messaging.publish import publish
 from tests.sample.events import Sampled
@@ -76,6 +79,19 @@ def test_who_asks_for_the_head_gets_it(staff: Client, key: str) -> None:
 
 def test_what_is_stuck_is_listed_by_verdict(staff: Client) -> None:
     assert "Nothing is stuck" in staff.get(reverse("triage")).content.decode()
+
+
+@pytest.mark.parametrize("odd", ["a b\nc", "", "..", "../admin", "<script>", "a/../b", "日本"])
+def test_a_key_that_fits_in_no_path_is_listed_and_asked_for(staff: Client, odd: str) -> None:
+    with transaction.atomic():
+        publish(Sampled(sample_id=uuid4()))
+    OutboxMessage.objects.update(key=odd, occurred_at=timezone.now() - timedelta(hours=1))
+    page = staff.get(reverse("triage"))
+    link = f"{reverse('triage')}?{urlencode({'id': odd})}"
+    assert (page.status_code, f'href="{link}"' in page.content.decode()) == (200, True)
+    answer = staff.get(link)
+    assert (answer.status_code, "relay stalled" in answer.content.decode()) == (200, True)
+    assert "<script>" not in page.content.decode().partition('id="stuck"')[2].partition("</main>")[0]
 
 
 def test_the_pages_speak_japanese(staff: Client, key: str) -> None:
