@@ -14,7 +14,6 @@ from messaging.triage.verdict import State
 from tests.blame.catalogue import (
     BLAME,
     PLATFORM,
-    SAMPLE,
     Question,
     fault,
     ordinary,
@@ -116,18 +115,6 @@ def declared_otherwise(stack: Stack) -> Iterator[Question]:
             yield Question(question.id, "blame.take_odd")
         finally:
             channel.queue_delete(ODD)
-
-
-@fault("queue made anew under its worker", State.NOBODY_CONSUMES, SAMPLE, only="rabbitmq", says="no consumer")
-def made_anew(stack: Stack) -> Iterator[Question]:
-    with current_app.connection_for_write() as broker:
-        queue = current_app.amqp.queues["sample"].bind(broker.default_channel)
-        queue.delete()
-        queue.declare()
-    question = ordinary()
-    until_published(stack, question)
-    yield question
-    stack.kill("sample")
 
 
 @fault("queue without a worker", State.NOBODY_CONSUMES, BLAME)
