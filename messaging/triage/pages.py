@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -11,8 +12,8 @@ from django_htmx.http import HttpResponseStopPolling
 
 from messaging.triage.asking import BadId, look_up
 from messaging.triage.gathering import impatient
-from messaging.triage.report import triage
-from messaging.triage.stuck import has_path, survey
+from messaging.triage.report import Report, triage
+from messaging.triage.stuck import has_path, survey_or_why_not
 
 BAD_REQUEST = 400
 
@@ -41,14 +42,22 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
                 look_up(wanted)
         except BadId as refusal:
             return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=wanted)
+        except OperationalError:
+            return triage_page(request, wanted)  # which tells what does not answer
         return redirect("triage_of", wanted) if has_path(wanted) else triage_page(request, wanted)
     if request.headers.get("HX-Request"):
-        return render(request, "messaging/triage/_stuck.html", {"survey": survey()})
+        found = survey_or_why_not()
+        if isinstance(found, Report):
+            return render(request, "messaging/triage/_verdicts.html", {"report": found})
+        return render(request, "messaging/triage/_stuck.html", {"survey": found})
     return _stuck_page(request)
 
 
 def _stuck_page(request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
-    return _page(request, "stuck.html", title=_("What is stuck"), status=status, survey=survey(), **context)
+    found, title = survey_or_why_not(), _("What is stuck")
+    if isinstance(found, Report):
+        return _page(request, "report.html", title=title, status=status, report=found, **context)
+    return _page(request, "stuck.html", title=title, status=status, survey=found, **context)
 
 
 def _page(request: HttpRequest, template: str, *, title: str, status: int = 200, **context: Any) -> HttpResponse:

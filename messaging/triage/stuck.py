@@ -104,12 +104,15 @@ class Survey:
 def survey_patiently(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
     """Survey; when the database does not answer, report just that."""
     reach = database_reach()
-    if reach.answers:
-        try:
-            return survey(older_than)
-        except OperationalError as error:
-            reach = reach_after(error)
-    return report("--stuck", without_database(reach))
+    return survey_or_why_not(older_than) if reach.answers else report("--stuck", without_database(reach))
+
+
+def survey_or_why_not(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
+    """Survey; when the database breaks off, or somebody holds a table, report that."""
+    try:
+        return survey(older_than)
+    except OperationalError as error:
+        return report("--stuck", without_database(reach_after(error)))
 
 
 def survey(older_than: timedelta = OLDER_THAN) -> Survey:

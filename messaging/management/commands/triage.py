@@ -15,7 +15,7 @@ from messaging.triage.stuck import OLDER_THAN, Survey, survey_patiently
 
 NEEDS_PERSON, BAD_INPUT = 1, 2
 
-_AGE = re.compile(r"(\d{1,6})([smhd])")
+_AGE = re.compile(r"([0-9]{1,5})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
@@ -23,7 +23,7 @@ def age(text: str) -> timedelta:
     """Read "5m". Raises ArgumentTypeError."""
     match = _AGE.fullmatch(text)
     if match is None:
-        raise ArgumentTypeError(f"Expected a number and one of s, m, h, d, as in 5m; got {text!r}.")
+        raise ArgumentTypeError(f"Expected a number and one of s, m, h, d, as in 5m or 99999d; got {text!r}.")
     return timedelta(seconds=int(match[1]) * _SECONDS[match[2]])
 
 

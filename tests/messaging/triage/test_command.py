@@ -97,3 +97,9 @@ def test_messages_without_their_order_are_the_shops() -> None:
     text = run(str(order_id))[1]
     assert f"{order_id}: its row is gone (a message tells of it)\n  whose   Shop team" in text
     assert "inventory.reserve_stock: relay stalled" in text
+
+
+@pytest.mark.parametrize("age", ["999999d", "5", "-5m", "5w"])
+def test_an_age_beyond_any_calendar_is_refused(age: str) -> None:
+    with pytest.raises(CommandError, match="Expected a number"):
+        run("--stuck", f"--older-than={age}")

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from messaging.models import DeadLetter, OutboxMessage
 from messaging.models.dead_letter import Reason
+from messaging.own_connection import own_connection
 from messaging.publish import publish
 from tests.sample.events import Sampled
 
@@ -92,6 +93,15 @@ def test_a_key_that_fits_in_no_path_is_listed_and_asked_for(staff: Client, odd: 
     answer = staff.get(link)
     assert (answer.status_code, "relay stalled" in answer.content.decode()) == (200, True)
     assert "<script>" not in page.content.decode().partition('id="stuck"')[2].partition("</main>")[0]
+
+
+def test_a_table_that_a_migration_holds_is_told_on_the_page_of_what_is_stuck(staff: Client) -> None:
+    with own_connection() as migration, migration.cursor() as cursor:
+        cursor.execute("BEGIN; LOCK TABLE messaging_outboxmessage IN ACCESS EXCLUSIVE MODE")
+        for url, headers in (("", {}), ("", {"HX-Request": "true"}), (f"?id={uuid4()}", {})):
+            answer = staff.get(f"{reverse('triage')}{url}", headers=headers)
+            assert (answer.status_code, "LockNotAvailable" in answer.content.decode()) == (200, True)
+        cursor.execute("ROLLBACK")
 
 
 def test_the_pages_speak_japanese(staff: Client, key: str) -> None:
