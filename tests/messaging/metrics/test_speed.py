@@ -4,10 +4,6 @@ MEASURE=1 python -m pytest tests/messaging/metrics/test_speed.py -s
 """
 
 import os
-import statistics
-import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from celery import current_app
@@ -16,6 +12,7 @@ from django.test import Client
 
 from messaging.models import OutboxMessage
 from messaging.statistics.tallying import tally
+from tests.measuring import measured
 from tests.messaging.dead_letters.factories import an_operator
 from tests.messaging.metrics.test_metrics import a_heartbeat
 
@@ -28,7 +25,6 @@ pytestmark = [
 ROWS = 1_000_000
 BACKLOG = 100_000
 MAX_SECONDS = 0.3
-ROUNDS = 15
 
 _FILL = """
     INSERT INTO messaging_outboxmessage (message_id, name, version, key, payload, occurred_at, correlation_id,
@@ -74,29 +70,7 @@ def test_board_and_metrics_answer_in_time(crowd: None) -> None:
     client = Client()
     client.force_login(an_operator())
     paths = ["/metrics", "/ops/", "/ops/?part=live", "/ops/?part=charts"]
-    used = {path: _measure(path, lambda path=path: client.get(path)) for path in paths}  # type: ignore[misc]
+    used = {path: measured(path, lambda path=path: client.get(path)) for path in paths}  # type: ignore[misc]
     assert 'id="ops-outbox">100000<' in client.get("/ops/?part=live").content.decode()
-    _measure("messaging.tally", tally)
+    measured("messaging.tally", tally)
     assert all(seconds < MAX_SECONDS for seconds in used.values()), used
-
-
-def _measure(name: str, call: Callable[[], object]) -> float:
-    """Return the processor time of a call, here and in PostgreSQL: on a busy machine the clock tells of others."""
-    call()
-    times, began_with = [], _processor_seconds()
-    for _ in range(ROUNDS):
-        began = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - began)
-    used = (_processor_seconds() - began_with) / ROUNDS
-    median, least = statistics.median(times), min(times)
-    print(f"{name:20} processor {used * 1000:4.0f} ms   clock: median {median * 1000:4.0f}   least {least * 1000:4.0f}")
-    return used
-
-
-def _processor_seconds() -> float:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        (pid,) = cursor.fetchone()
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
