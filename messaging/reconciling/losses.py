@@ -15,9 +15,6 @@ from django.db import connection
 from messaging.dead_letters import RELAY
 from messaging.envelope import Envelope
 from messaging.models import OutboxMessage
-from messaging.owners import queue_of
-from messaging.queues import UnknownQueue
-from messaging.reconciling.queue_states import Held
 from messaging.reconciling.rule import Cause, QueueState, cause_of_loss, grace
 
 _LAST_ATTEMPT: Final = """
@@ -52,7 +49,6 @@ _OF_OUTBOX: Final = f"""
         WHERE letter.message_id = message.message_id AND letter.consumer = %(consumer)s)
       AND {_NOT_PAUSED.format(message="message", event="name")}
       AND message.message_id <> ALL (%(held)s::uuid[])
-      AND (%(only)s::uuid IS NULL OR message.message_id = %(only)s::uuid)
     ORDER BY message.published_at LIMIT %(limit)s
 """  # noqa: S608 - put together of the constants above
 
@@ -64,7 +60,6 @@ _OF_REPLAYS: Final = f"""
       AND {_NOT_PROCESSED.format(message="letter")}
       AND {_NOT_PAUSED.format(message="letter", event="event_name")}
       AND letter.message_id <> ALL (%(held)s::uuid[])
-      AND (%(only)s::uuid IS NULL OR letter.message_id = %(only)s::uuid)
     ORDER BY last.sent_at LIMIT %(limit)s
 """  # noqa: S608 - put together of the constants above
 
@@ -99,9 +94,7 @@ def is_any_suspect() -> bool:
         return bool(cursor.fetchone() == (True,))
 
 
-def losses_of(
-    consumer: str, state: QueueState, *, held: Collection[UUID], limit: int, only: UUID | None = None
-) -> list[Loss]:
+def losses_of(consumer: str, state: QueueState, *, held: Collection[UUID], limit: int) -> list[Loss]:
     """Return up to ``limit`` lost messages of a consumer, those sent first first."""
     if state.lost_before is None:
         return []
@@ -109,7 +102,6 @@ def losses_of(
         "consumer": consumer,
         "sent_before": state.lost_before,
         "held": list(held),
-        "only": only,
         "limit": limit,
     }
     found = [_loss(consumer, row, state) for row in OutboxMessage.objects.raw(_OF_OUTBOX, arguments)]
@@ -120,18 +112,6 @@ def losses_of(
             for message_id, attempt_id, sent_at in cursor.fetchall()
         ]
     return [*found, *replays][:limit]
-
-
-def loss_of(message_id: UUID, consumer: str, states: dict[str, QueueState], held: Held) -> Loss | None:
-    """Return the loss of one message by what ``look()`` has found, None when it is not lost: what triage asks."""
-    try:
-        state = states.get(queue_of(consumer).name)
-    except UnknownQueue:
-        return None
-    if state is None:
-        return None
-    found = losses_of(consumer, state, held=held.get(consumer, set()), limit=1, only=message_id)
-    return found[0] if found else None
 
 
 def _loss(consumer: str, row: Any, state: QueueState) -> Loss:

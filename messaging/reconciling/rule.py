@@ -1,4 +1,4 @@
-"""When is a message lost? The one rule, for the reconciler and for triage.
+"""When is a message lost? The reconciler's rule; triage, which looks for one message only, searches the broker for it.
 
 A message that was sent to a queue is lost when nothing of it is left in the database (no inbox row, no retry that
 waits, no dead letter), no living worker has it in hand, it was sent longer ago than a grace, and one of these holds:
