@@ -51,6 +51,7 @@ def progress_of(key: str) -> list[ConsumerProgress]:
         _progress(message, subscription, known)
         for message in messages
         for subscription in subscriptions_of(message.name)
+        if message.is_for(subscription.consumer)
     ]
 
 

@@ -146,6 +146,10 @@ class OutboxMessage(models.Model):
             traceparent=envelope.traceparent,
         )
 
+    def is_for(self, consumer: str) -> bool:
+        """Tell whether a consumer of its event is sent it: not one that a deploy has added since it was published."""
+        return self.published_at is None or consumer in self.sent_to
+
     def envelope(self) -> Envelope:
         """Return what travels."""
         return Envelope(

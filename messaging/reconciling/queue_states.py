@@ -43,7 +43,7 @@ def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
     uncollected_count = found.pop(DEAD_LETTER_QUEUE).total
     silent = [name for name, depth in found.items() if depth.taken is None and not depth.waiting]
     unheard = _wait_for_beats(silent, since=looked_at) if silent else set()
-    served = _served_until()
+    served = served_until()
     states = {
         name: QueueState(name, depth, looked_at, served.get(name), name not in unheard, uncollected_count)
         for name, depth in found.items()
@@ -72,7 +72,7 @@ def _wait_for_beats(queues: Iterable[str], *, since: datetime) -> set[str]:
         time.sleep(0.2)
 
 
-def _served_until() -> dict[str, datetime]:
+def served_until() -> dict[str, datetime]:
     """Return for each queue when the LATER_COUNT-th newest processed message was sent for the first time."""
     newest: dict[str, list[datetime]] = defaultdict(list)
     with connection.cursor() as cursor:

@@ -1,4 +1,7 @@
-"""When is a message lost? The reconciler's rule; triage, which looks for one message only, searches the broker for it.
+"""When is a message lost, and what does the reconciler wait for until it says so?
+
+Triage asks here, too, so that what it announces is what happens. It may know earlier that a message is lost, because it
+looks for that one.
 
 A message that was sent to a queue is lost when nothing of it is left in the database (no inbox row, no retry that
 waits, no dead letter), no living worker has it in hand, it was sent longer ago than a grace, and one of these holds:
@@ -23,9 +26,10 @@ from django.conf import settings
 from messaging.transport.depth import Depth
 
 LATER_COUNT: Final = 10  # processed messages that were sent later: one may have come by another way, ten have not
-MARGIN_SECONDS: Final = 60.0  # that they were sent later: a relay marks a whole round at its end, and there are several
+MARGIN: Final = timedelta(minutes=1)  # by which they were later: a relay marks a whole round at its end
 
 Cause = Literal["queue empty", "overtaken"]
+Wait = Literal["collector", "grace", "queue"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class QueueState:
             return in_grace_since
         if self.served_until is None:
             return None
-        return min(self.served_until - timedelta(seconds=MARGIN_SECONDS), in_grace_since)
+        return min(self.served_until - MARGIN, in_grace_since)
 
 
 def cause_of_loss(sent_at: datetime, state: QueueState) -> Cause | None:
@@ -67,6 +71,19 @@ def cause_of_loss(sent_at: datetime, state: QueueState) -> Cause | None:
     if state.lost_before is None or sent_at >= state.lost_before:
         return None
     return "queue empty" if state.is_empty else "overtaken"
+
+
+def wait_for_proof(sent_at: datetime, state: QueueState) -> Wait | None:
+    """Return what must come before the reconciler sends a message again that is nowhere else; None: it sends it now.
+
+    ``collector``: the dead-letter queue must be emptied. ``grace``: the message is too young. ``queue``: its queue must
+    get empty, or later messages of it must be processed.
+    """
+    if cause_of_loss(sent_at, state):
+        return None
+    if state.uncollected_count:
+        return "collector"
+    return "grace" if sent_at >= state.looked_at - grace() else "queue"
 
 
 def grace() -> timedelta:

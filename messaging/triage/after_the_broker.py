@@ -3,12 +3,11 @@
 from datetime import timedelta
 from typing import Final
 
-from messaging.queues import DEAD_LETTER_QUEUE
 from messaging.triage.evidence import is_with_the_broker
-from messaging.triage.facts import Delivery, Facts, QueueLook
+from messaging.triage.facts import Delivery, Facts
+from messaging.triage.lost import lost
 from messaging.triage.rulings import (
     RESTART_BROKER,
-    START_BEAT,
     START_COLLECTOR,
     WAIT,
     Ruling,
@@ -16,8 +15,6 @@ from messaging.triage.rulings import (
 )
 from messaging.triage.verdict import State, Step, line
 
-# Seconds after leaving within which "not seen" proves nothing: we looked while it was under way.
-UNDER_WAY_SECONDS: Final = 2.0
 # Seconds beyond a hard limit after which a worker is not merely late with killing.
 LIMIT_SLACK_SECONDS: Final = 15.0
 
@@ -51,45 +48,6 @@ def in_dead_letter_queue(delivery: Delivery, facts: Facts) -> Ruling | None:
     if any(collector.is_at_work for collector in facts.of_role("collector")):
         return Ruling(State.DEAD, delivery.owner, WAIT, True, line("not_collected"))
     return Ruling(State.DEAD, facts.platform, START_COLLECTOR, True, line("not_collected"))
-
-
-def lost(delivery: Delivery, facts: Facts) -> Ruling | None:
-    """It left, and nobody has it. The reconciler sends it again, if it runs."""
-    if delivery.seen or delivery.in_hand or not _is_nowhere(delivery, facts):
-        return None
-    given_up = facts.queues.get(DEAD_LETTER_QUEUE, QueueLook(0))
-    if given_up.waiting_count and given_up.consumer_count is not None:
-        return _lost_or_given_up(given_up, facts)
-    if not any(beat.is_at_work for beat in facts.of_role("beat")):
-        return Ruling(State.LOST, facts.platform, START_BEAT, True, line("no_reconciler"))
-    return Ruling(State.LOST, facts.platform, Step("wait_for_reconciler"))
-
-
-def _lost_or_given_up(given_up: QueueLook, facts: Facts) -> Ruling:
-    """It may be among those that RabbitMQ gave up, which it does not show."""
-    question = line("is_it_given_up", count=given_up.waiting_count)
-    has_collector = any(collector.is_at_work for collector in facts.of_role("collector"))
-    step = WAIT if has_collector else START_COLLECTOR
-    return Ruling(
-        State.UNKNOWN, facts.platform, step, not has_collector, line("lost_or_dead"), open_questions=(question,)
-    )
-
-
-def _is_nowhere(delivery: Delivery, facts: Facts) -> bool:
-    """Tell whether neither the broker nor a worker can have it.
-
-    RabbitMQ does not say what its consumers hold. So its queue must be empty, and each consumer that it counts must be
-    a worker that has said since the message left what it holds.
-    """
-    look, left_at = facts.queues.get(delivery.queue), delivery.left_at
-    if look is None or left_at is None or facts.now - left_at < timedelta(seconds=UNDER_WAY_SECONDS):
-        return False
-    if look.consumer_count is None or look.waiting_count:
-        return look.is_complete
-    workers = [worker for worker in facts.consumers_of(delivery.queue) if worker.is_fresh]
-    said_at = [worker.beaten_at for worker in workers]
-    have_all_said = all(at - left_at > timedelta(seconds=UNDER_WAY_SECONDS) for at in said_at)
-    return len(workers) == look.consumer_count and have_all_said
 
 
 def nobody_consumes(delivery: Delivery, facts: Facts) -> Ruling | None:

@@ -47,7 +47,7 @@ def _places(asked: Asked, looks: Looks) -> list[Place]:
 def _consumers(row: OutboxMessage) -> list[str]:
     if not is_known(row.name):
         return [RELAY]  # nobody can say who consumes it; the relay keeps it, and in the end buries it
-    return [known.consumer for known in subscriptions_of(row.name)]
+    return [known.consumer for known in subscriptions_of(row.name) if row.is_for(known.consumer)]
 
 
 def _delivery(place: Place, row: OutboxMessage | None, looks: Looks) -> Delivery:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from messaging.triage.facts import Delivery, Facts, Process
+from messaging.queues import DEAD_LETTER_QUEUE
+from messaging.reconciling.rule import MARGIN
+from messaging.triage.facts import Delivery, Facts, Process, QueueLook
 from messaging.triage.verdict import Line, line
 
 CLOCK_SLACK_SECONDS: Final = 5.0  # between two machines, before we call a clock wrong
@@ -116,15 +118,28 @@ def _broker(delivery: Delivery, facts: Facts) -> Iterator[Line]:
     elif seen and seen.where == "dead letters":
         yield line("in_dead_letter_queue")
         yield from _role("collector", facts)
-    elif look and look.is_complete and not seen:
+    elif look and look.is_complete:
         yield line("not_in_queue", queue=delivery.queue, count=look.waiting_count)
-        yield from _role("beat", facts)
+        yield from _rescue(delivery, look, facts)
     elif look:
         yield line("depth", queue=delivery.queue, count=look.waiting_count)
+        yield from _rescue(delivery, look, facts)
     elif not facts.broker.answers:
         yield line("broker_silent", error=facts.broker.error)
     if seen and seen.delivery_count:
         yield line("given_back", count=seen.delivery_count)
+
+
+def _rescue(delivery: Delivery, look: QueueLook, facts: Facts) -> Iterator[Line]:
+    """Tell what the reconciler goes by, where it has something to do, or could have."""
+    is_overtaken = look.served_until and delivery.left_at and delivery.left_at < look.served_until - MARGIN
+    if is_overtaken:
+        yield line("overtaken", at=look.served_until)
+    given_up = facts.queues.get(DEAD_LETTER_QUEUE)
+    if given_up and given_up.total_count:
+        yield line("uncollected", count=given_up.total_count)
+    if look.is_complete or is_overtaken or not look.waiting_count:
+        yield from _role("beat", facts)
 
 
 def _role(role: str, facts: Facts) -> Iterator[Line]:

@@ -130,12 +130,20 @@ class Sighting:
 class QueueLook:
     """What the broker says of one queue. ``is_complete``: it was read, and a message that was not seen is not in it.
 
-    ``consumer_count`` None: this broker does not count who is connected.
+    ``taken_count`` and ``consumer_count`` None: this broker does not tell what was taken, or who is connected.
+    ``served_until``: as in the reconciler's QueueState; None also where nobody had a reason to ask.
     """
 
     waiting_count: int
     is_complete: bool = False
+    taken_count: int | None = None
     consumer_count: int | None = None
+    served_until: datetime | None = None
+
+    @property
+    def total_count(self) -> int:
+        """Return how many it holds, as far as the broker tells."""
+        return self.waiting_count + (self.taken_count or 0)
 
 
 @dataclass(frozen=True)
@@ -216,6 +224,7 @@ class Facts:
     processes: tuple[Process, ...] = ()
     queues: Mapping[str, QueueLook] = field(default_factory=dict)
     owners: Mapping[str, Team] = field(default_factory=dict)  # of queues and of apps' first queue
+    platform_queue: str = ""  # through which the scheduled tasks go
     retention_seconds: float = 0
     is_broker_full: bool = False
     broker: Reach = ANSWERS

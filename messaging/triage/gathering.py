@@ -89,6 +89,7 @@ def _facts(asked: Asked, looks: Looks, subjects: tuple[Subject, ...]) -> Facts:
         processes=looks.processes,
         queues=looks.queues,
         owners=_owners(),
+        platform_queue=settings.CELERY_TASK_DEFAULT_QUEUE,
         retention_seconds=settings.MESSAGING["OUTBOX_RETENTION_DAYS"] * DAY_SECONDS,
         is_broker_full=looks.broker.is_full,
         broker=looks.broker.reach,

@@ -19,6 +19,7 @@ from django.db import connection
 from messaging.known import Known, Place
 from messaging.models import OutboxMessage
 from messaging.owners import queue_name_of
+from messaging.reconciling.queue_states import served_until
 from messaging.subscriptions import subscriptions_of
 from messaging.transport.locating import Find
 from messaging.triage.asking import Asked
@@ -37,7 +38,10 @@ _COUNT_AHEAD: Final = """
 
 @dataclass(frozen=True)
 class Looks:
-    """What the looks brought. ``ahead`` counts the unsent rows before each unsent row that was asked for."""
+    """What the looks brought. ``ahead`` counts the unsent rows before each unsent row that was asked for.
+
+    ``served_until`` is looked up only if a message may be with the broker: it reads the newest rows of the inbox.
+    """
 
     now: datetime
     broker: BrokerLook
@@ -45,6 +49,7 @@ class Looks:
     processes: tuple[Process, ...]
     in_hand: dict[Any, InHand]
     ahead: dict[int, int]
+    served_until: dict[str, datetime]
 
     @cached_property
     def places(self) -> dict[UUID, list[Place]]:
@@ -77,7 +82,7 @@ class Looks:
         """Return what the broker says of each queue."""
         is_complete = self.broker.is_searchable and self.broker.search.is_complete
         return {
-            name: QueueLook(depth.waiting, is_complete, depth.consumer_count)
+            name: QueueLook(depth.waiting, is_complete, depth.taken, depth.consumer_count, self.served_until.get(name))
             for name, depth in self.broker.depths.items()
         }
 
@@ -88,7 +93,8 @@ def look(asks: Sequence[Asked]) -> Looks:
     broker = look_at_broker(_queues(asks), [str(message_id) for message_id in ids])
     processes, in_hand = look_at_processes()
     known = Known([asked.key for asked in asks if asked.is_subject and asked.key], ids)
-    return Looks(now(), broker, known, processes, in_hand, _ahead(asks))
+    served = served_until() if _is_any_with_the_broker(asks, known) else {}
+    return Looks(now(), broker, known, processes, in_hand, _ahead(asks), served)
 
 
 def now() -> datetime:
@@ -103,6 +109,11 @@ def now() -> datetime:
 def all_queues() -> list[str]:
     """Return the names of the project's queues."""
     return [queue.name for queue in settings.MESSAGING["QUEUES"]]
+
+
+def _is_any_with_the_broker(asks: Sequence[Asked], known: Known) -> bool:
+    is_any_sent = any(row.published_at and not row.settled_at for asked in asks for row in asked.rows)
+    return is_any_sent or any(letter.requested_at for letter in known.letters.values())
 
 
 def _queues(asks: Sequence[Asked]) -> list[str]:

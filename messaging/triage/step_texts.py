@@ -10,6 +10,13 @@ STEPS: Final[dict[str, Promise]] = {
     "wait": _("Wait: it goes on by itself."),
     "wait_until": _("Wait until %(at)s: it is tried again by itself."),
     "wait_for_reconciler": _("Wait a minute: the reconciler sends it again."),
+    "wait_for_grace": _("Wait: the reconciler sends it again within a minute from %(at)s on, when it is old enough."),
+    "wait_for_collector": _(
+        "Wait: the reconciler sends it again when the collector has emptied the dead-letter queue."
+    ),
+    "wait_for_queue": _(
+        "Wait: the reconciler sends it again when queue %(queue)s is empty, or ten later messages of it are processed."
+    ),
     "wait_for_canary": _("Wait for the first letters of the replay, or release the rest in the desk."),
     "start_relay": _("Start or restart the relay."),
     "start_collector": _("Start or restart the collector of dead letters."),

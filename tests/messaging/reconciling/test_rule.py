@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from messaging.models import Heartbeat
 from messaging.reconciling.queue_states import _database_time, _wait_for_beats
-from messaging.reconciling.rule import QueueState, cause_of_loss
+from messaging.reconciling.rule import QueueState, cause_of_loss, wait_for_proof
 from messaging.transport.depth import Depth
 from tests.messaging.reconciling.situations import hold
 
@@ -41,7 +41,26 @@ def state(
     ],
 )
 def test_a_message_is_lost_by_one_of_two_proofs(found: QueueState, minutes_ago: float, cause: str | None) -> None:
-    assert cause_of_loss(NOW - timedelta(minutes=minutes_ago), found) == cause
+    sent_at = NOW - timedelta(minutes=minutes_ago)
+    assert cause_of_loss(sent_at, found) == cause
+    assert (wait_for_proof(sent_at, found) is None) is (cause is not None)
+
+
+@pytest.mark.parametrize(
+    ("found", "minutes_ago", "wait"),
+    [
+        (state(0, 0), 0, "grace"),
+        (state(0, 1), 5, "queue"),
+        (state(9, 1, served=SERVED), 10.5, "queue"),
+        (state(9, 1, served=SERVED), 0, "grace"),
+        (state(0, 0, uncollected=1), 5, "collector"),
+        (state(9, 1, uncollected=1), 0, "collector"),
+    ],
+)
+def test_what_is_not_proven_yet_waits_for_something_that_has_a_name(
+    found: QueueState, minutes_ago: float, wait: str
+) -> None:
+    assert wait_for_proof(NOW - timedelta(minutes=minutes_ago), found) == wait
 
 
 @pytest.mark.django_db(transaction=True)

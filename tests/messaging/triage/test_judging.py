@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,16 @@ from messaging.triage.verdict import State, Verdict
 from tests.messaging.triage.world import (
     AGAIN,
     AGAIN_IN_QUEUE,
+    AMONG_OTHERS,
     BEAT,
     CARE,
     COLLECTOR,
     DONE,
+    EMPTY,
     FAILED,
-    NOT_THERE,
+    HOUSEKEEPER,
     NOW,
+    OLD,
     OPEN,
     ORDER,
     PLATFORM,
@@ -26,6 +30,7 @@ from tests.messaging.triage.world import (
     SENT,
     SHOP,
     SILENT,
+    UNCOLLECTED,
     UNSENT,
     WORKER,
     ago,
@@ -176,11 +181,60 @@ CASES: list[Case] = [
         True,
     ),
     ("position not known", facts(delivery(), queues={"mail": QueueLook(214)}), State.QUEUED, CARE, "wait", False),
-    ("lost", facts(delivery(), queues=NOT_THERE), State.LOST, PLATFORM, "wait_for_reconciler", False),
-    ("lost, no beat", facts(delivery(), queues=NOT_THERE, without=(BEAT,)), State.LOST, PLATFORM, "start_beat", True),
+    ("lost", facts(delivery(published=OLD), queues=EMPTY), State.LOST, PLATFORM, "wait_for_reconciler", False),
+    ("lost a moment ago", facts(delivery(), queues=EMPTY), State.LOST, PLATFORM, "wait_for_grace", False),
+    (
+        "lost among others",
+        facts(delivery(published=OLD), queues=AMONG_OTHERS),
+        State.LOST,
+        PLATFORM,
+        "wait_for_queue",
+        False,
+    ),
+    (
+        "lost among others, no worker",
+        facts(delivery(published=OLD), queues=AMONG_OTHERS, without=(WORKER,)),
+        State.NOBODY_CONSUMES,
+        CARE,
+        "start_worker",
+        True,
+    ),
+    (
+        "lost and overtaken",
+        facts(delivery(published=OLD), queues={"mail": replace(AMONG_OTHERS["mail"], served_until=ago(200))}),
+        State.LOST,
+        PLATFORM,
+        "wait_for_reconciler",
+        False,
+    ),
+    (
+        "lost, dead letters uncollected",
+        facts(delivery(published=OLD), queues={**EMPTY, **UNCOLLECTED}),
+        State.LOST,
+        PLATFORM,
+        "wait_for_collector",
+        False,
+    ),
+    (
+        "lost, dead letters uncollected, no collector",
+        facts(delivery(published=OLD), queues={**EMPTY, **UNCOLLECTED}, without=(COLLECTOR,)),
+        State.LOST,
+        PLATFORM,
+        "start_collector",
+        True,
+    ),
+    ("lost, no beat", facts(delivery(), queues=EMPTY, without=(BEAT,)), State.LOST, PLATFORM, "start_beat", True),
+    (
+        "lost, nobody to reconcile",
+        facts(delivery(), queues=EMPTY, without=(HOUSEKEEPER,)),
+        State.LOST,
+        PLATFORM,
+        "start_worker",
+        True,
+    ),
     (
         "lost, no worker",
-        facts(delivery(), queues=NOT_THERE, without=(WORKER,)),
+        facts(delivery(published=OLD), queues=EMPTY, without=(WORKER,)),
         State.LOST,
         PLATFORM,
         "wait_for_reconciler",
@@ -188,7 +242,7 @@ CASES: list[Case] = [
     ),
     (
         "sent just now",
-        facts(delivery(published=replace(SENT, published_at=ago(1))), queues=NOT_THERE),
+        facts(delivery(published=replace(SENT, published_at=ago(1))), queues=EMPTY),
         State.QUEUED,
         CARE,
         "wait",
@@ -302,6 +356,11 @@ CASES: list[Case] = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _grace_of_a_minute(settings: Any) -> None:
+    settings.MESSAGING = {**settings.MESSAGING, "RECONCILE_GRACE_SECONDS": 60}
+
+
 def first(world: Facts) -> Verdict:
     return judge(world)[0]
 
@@ -340,6 +399,18 @@ def test_on_rabbitmq_a_message_is_lost_only_when_every_consumer_has_said_that_it
     assert [line.code for line in doubt.open_questions] == ["is_it_given_up"]
     late = process("worker", beaten_at=ago(60))
     assert first(facts(delivery(), queues=empty, processes=(late, BEAT))).state == State.QUEUED
+
+
+def test_on_rabbitmq_a_message_that_later_ones_have_overtaken_is_lost_among_those_that_wait() -> None:
+    overtaken = {"mail": QueueLook(214, consumer_count=1, served_until=ago(200))}
+    verdict = first(facts(delivery(published=OLD), queues=overtaken))
+    assert (verdict.state, verdict.owner, verdict.step.code) == (State.LOST, PLATFORM, "wait_for_reconciler")
+    assert {"depth", "overtaken", "beat_alive"} <= {line.code for line in verdict.evidence}
+    young = {"mail": replace(overtaken["mail"], served_until=ago(270))}
+    assert first(facts(delivery(published=OLD), queues=young)).state == State.QUEUED
+    given_up = {**overtaken, "dead_letters": QueueLook(2, consumer_count=0)}
+    doubt = first(facts(delivery(published=OLD), queues=given_up))
+    assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "wait")
 
 
 def test_the_evidence_tells_the_whole_way_in_order() -> None:

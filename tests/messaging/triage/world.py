@@ -32,12 +32,14 @@ def ago(seconds: float) -> datetime:
 
 def process(role: str, **changes: Any) -> Process:
     queues = ("mail",) if role == "worker" else ()
-    return replace(Process(f"{role}@host", role, ago(2), is_fresh=True, is_consuming=True, queues=queues), **changes)
+    living = Process(f"{role}@host", role, ago(2), is_fresh=True, is_consuming=True, queues=queues)
+    return replace(living, **changes)
 
 
 WORKER, RELAY, COLLECTOR, BEAT = (
     process(role, last_finished_at=ago(3)) for role in ("worker", "relay", "collector", "beat")
 )
+HOUSEKEEPER = process("worker", name="messaging@host", queues=("messaging",))
 SILENT = {"is_fresh": False, "beaten_at": ago(60)}
 UNSENT = Published(ago(60), available_at=ago(60))
 SENT = Published(ago(60), ago(59), is_sent=True)
@@ -46,7 +48,10 @@ FAILED = Failed(2, "MailUnavailable", ago(20), NOW + timedelta(seconds=30))
 AGAIN = replace(FAILED, sent_at=ago(10))
 AGAIN_IN_QUEUE: dict[str, Any] = {"failed": AGAIN, "seen": Sighting("queue", 214, delivery_count=2)}
 OPEN = Letter(7, "open", "retries_spent", "MailUnavailable", ago(5), 8)
-NOT_THERE = {"mail": QueueLook(3, is_complete=True)}
+EMPTY = {"mail": QueueLook(0, is_complete=True, taken_count=0)}
+AMONG_OTHERS = {"mail": QueueLook(3, is_complete=True, taken_count=0)}
+OLD = replace(SENT, published_at=ago(300))
+UNCOLLECTED = {"dead_letters": QueueLook(2, is_complete=True, taken_count=0)}
 ORDER = Subject("order", "42", "orders", "orders.order_placed", created_at=ago(60), awaited=("stock.reserved",))
 
 
@@ -58,7 +63,7 @@ def delivery(**changes: Any) -> Delivery:
 
 
 def facts(*deliveries: Delivery, without: tuple[Process, ...] = (), **changes: Any) -> Facts:
-    processes = tuple(one for one in (WORKER, RELAY, COLLECTOR, BEAT) if one not in without)
+    processes = tuple(one for one in (WORKER, HOUSEKEEPER, RELAY, COLLECTOR, BEAT) if one not in without)
     world = Facts(
         NOW,
         PLATFORM,
@@ -69,6 +74,7 @@ def facts(*deliveries: Delivery, without: tuple[Process, ...] = (), **changes: A
         processes=processes,
         queues={"mail": QueueLook(214, is_complete=True)},
         owners={"orders": SHOP, "stock": CARE},
+        platform_queue="messaging",
         retention_seconds=86_400,
     )
     return replace(world, **changes)
