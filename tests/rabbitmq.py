@@ -4,12 +4,15 @@ Debian's `rabbitmq-server` command switches to the user `rabbitmq` and to the sy
 not, and runs as any user.
 """
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -71,6 +74,7 @@ class RabbitMQ(Service):
     def become_server(self) -> None:
         """Execute the node. Its port mapper is a child that dies with it; the node's own would stay behind."""
         environment = self._environment()
+        self._ports.write_text(json.dumps(environment))
         epmd, port = shutil.which("epmd") or "epmd", environment["ERL_EPMD_PORT"]
         subprocess.Popen(tethered([epmd, "-port", port, "-address", LOOPBACK], signal.SIGKILL))
         deadline = time.monotonic() + MAPPER_SECONDS
@@ -88,6 +92,23 @@ class RabbitMQ(Service):
         except (OSError, amqp.AMQPError):
             return False
 
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        """Let the node believe for a while that its memory is full."""
+        self.control("set_vm_memory_high_watermark", "0.000001")
+        try:
+            yield
+        finally:
+            self.control("set_vm_memory_high_watermark", "0.6")
+
+    def control(self, *words: str) -> str:
+        """Run `rabbitmqctl`, which takes a second; return what it prints."""
+        script = Path(server_script() or "").with_name("rabbitmqctl")
+        environment = json.loads(self._ports.read_text())
+        done = subprocess.run([script, *words], env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def destroy(self) -> None:
         """Delete the data. The node must be stopped."""
         with self._locked():
@@ -96,6 +117,11 @@ class RabbitMQ(Service):
     @property
     def _data(self) -> Path:
         return self.state_dir / "rabbitmq"
+
+    @property
+    def _ports(self) -> Path:
+        """Return the file in which a node that was started leaves its environment: its ports are free no more."""
+        return self._data / "environment.json"
 
     def _environment(self) -> dict[str, str]:
         data = self._data

@@ -6,6 +6,7 @@ from typing import Final
 from messaging.doctor.examinations import DATABASE, examines
 from messaging.doctor.lines import Line, judged
 from messaging.models import Heartbeat
+from messaging.models.heartbeat import Trouble
 
 #: Role, what it is called, and what is wrong without it.
 WANTED: Final = {
@@ -29,6 +30,14 @@ def examine_processes() -> Iterator[Line]:
 
 
 def _role(role: str, beats: list[Heartbeat], consequence: str) -> Line:
+    if any(beat.trouble == Trouble.BROKER_FULL for beat in beats):
+        return judged(
+            False,
+            role,
+            found="lives, but the broker takes nothing: it is short of memory or disk",
+            wanted="a broker that takes messages",
+            remedy="Give the broker memory or disk, or workers to empty its queues.",
+        )
     stuck = sorted(beat.name for beat in beats if not beat.is_consuming)
     found = f"stuck: {', '.join(stuck)}" if stuck else ", ".join(sorted(beat.name for beat in beats))
     return judged(

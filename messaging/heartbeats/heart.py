@@ -26,6 +26,7 @@ class Sign:
     """What a loop says of itself. Ages in seconds, None for never."""
 
     is_consuming: bool
+    trouble: str = ""
     queues: list[str] = field(default_factory=list)
     capacity: int = 0
     running: list[dict[str, Any]] = field(default_factory=list)

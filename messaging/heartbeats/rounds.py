@@ -31,9 +31,9 @@ class RoundHeart:
             self._counted = monotonic()
         self._beat(is_consuming=True)
 
-    def trouble(self) -> None:
-        """Note that the loop turns, and can do nothing: the broker is away."""
-        self._beat(is_consuming=False)
+    def trouble(self, what: str = "") -> None:
+        """Note that the loop turns, and can do nothing: the broker is away, or ``what``, one of ``Trouble``."""
+        self._beat(is_consuming=False, trouble=what)
 
     def wait(self, stopping: threading.Event, seconds: float) -> None:
         """Back off for ``seconds``, or until stopping is set, and beat meanwhile."""
@@ -42,13 +42,14 @@ class RoundHeart:
             self.trouble()
             stopping.wait(min(rest, settings.MESSAGING["HEARTBEAT_SECONDS"]))
 
-    def _beat(self, *, is_consuming: bool) -> None:
+    def _beat(self, *, is_consuming: bool, trouble: str = "") -> None:
         if not self._heart.is_due:
             return
         age = None if self._counted is None else monotonic() - self._counted
         self._heart.beat(
             Sign(
                 is_consuming,
+                trouble=trouble,
                 received_count=self._count,
                 finished_count=self._count,
                 received_age=age,

@@ -26,6 +26,12 @@ class Role(models.TextChoices):
     BEAT = "beat", _("beat")
 
 
+class Trouble(models.TextChoices):
+    """Why a process that lives can do nothing, where it knows more than that the broker is away."""
+
+    BROKER_FULL = "broker full", _("the broker is full")
+
+
 def stale_after() -> timedelta:
     """Return the age at which a row no longer counts as a sign of life."""
     return timedelta(seconds=settings.MESSAGING["HEARTBEAT_STALE_SECONDS"])
@@ -78,6 +84,9 @@ class Heartbeat(models.Model):
     queues = ArrayField(models.CharField(max_length=200), verbose_name=_("queues"), default=list)
     # The process's own finding: it has its broker, and takes work when there is some and it has room.
     is_consuming = models.BooleanField(_("takes work"))
+    trouble = models.CharField(
+        _("trouble"), max_length=40, choices=Trouble.choices, blank=True, default="", db_default=""
+    )
     capacity = models.PositiveIntegerField(_("places"), default=0)
     # [{"consumer": …, "message_ids": […], "started_at": …}]: ids, never payloads.
     running = models.JSONField(_("running"), default=list)

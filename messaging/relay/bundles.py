@@ -20,6 +20,7 @@ from messaging.owners import queue_of
 from messaging.sending import send_bundle
 from messaging.subscriptions import subscription_named
 from messaging.transport.declarations import remedy_for
+from messaging.transport.rabbitmq import BrokerBlocked
 from messaging.transport.routing import UnroutableMessage
 
 log = structlog.get_logger(__name__)
@@ -37,6 +38,10 @@ _BASIC_CLASS = 60  # AMQP's class of publishing; an error of class 50 comes from
 
 class BrokerTrouble(MessagingError):
     """The broker is away or takes nothing. No message is at fault."""
+
+
+class BrokerFull(BrokerTrouble):
+    """The broker is there, and will say when it takes messages again on this connection."""
 
 
 class QueueTrouble(MessagingError):
@@ -77,6 +82,8 @@ def _send_in_a_batch(consumer: str, bundles: Sequence[Sequence[Envelope]], produ
 def _send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> Refusals:
     try:
         _publish(consumer, bundle, producer)
+    except BrokerBlocked as error:
+        raise BrokerFull(str(error)) from error
     except amqp.exceptions.MessageNacked as error:  # x-overflow: reject-publish
         return _refused(bundle, QueueTrouble(f"queue full: {error}"))
     except amqp.exceptions.ChannelError as error:

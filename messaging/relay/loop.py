@@ -16,15 +16,18 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from messaging.heartbeats.rounds import RoundHeart
+from messaging.models.heartbeat import Trouble
 from messaging.outage import is_database_away
-from messaging.relay.bundles import BROKER_ERRORS, BrokerTrouble
+from messaging.relay.bundles import BROKER_ERRORS, BrokerFull, BrokerTrouble
 from messaging.relay.outbox import send_outbox
 from messaging.relay.retries import send_retries
+from messaging.transport.blocking import is_still_blocked
 from messaging.transport.declarations import misdeclared
 from messaging.wake import CHANNEL
 
 log = structlog.get_logger(__name__)
 
+LISTEN_SECONDS = 0.5  # at a time, to a full broker: as often the relay looks whether it is to stop
 MAX_BACKOFF_SECONDS = 15.0  # an outage of an hour ends for the relay at most this long after it ended for everybody
 
 
@@ -73,7 +76,11 @@ class Relay:
         producer = current_app.amqp.Producer(broker, auto_declare=False)
         while not self._stopping.is_set():
             self._listen()
-            count = self.run_once(producer)
+            try:
+                count = self.run_once(producer)
+            except BrokerFull:
+                self._sit_out(broker)
+                continue
             self._heart.round(count)
             if not count:
                 self._wait()
@@ -82,6 +89,15 @@ class Relay:
     def run_once(self, producer: kombu.Producer) -> int:
         """Send one batch of what is due; return how many messages it took up."""
         return send_outbox(producer) + send_retries(producer)
+
+    def _sit_out(self, broker: kombu.Connection) -> None:
+        """Wait on the same connection: RabbitMQ would keep each that was given up, until it has memory again."""
+        log.warning("broker_full")
+        try:
+            while not self._stopping.is_set() and is_still_blocked(broker, seconds=LISTEN_SECONDS):
+                self._heart.trouble(Trouble.BROKER_FULL)
+        except BROKER_ERRORS as error:
+            raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
 
     def _listen(self) -> None:
         if not self._listening:

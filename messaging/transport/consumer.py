@@ -13,6 +13,7 @@ Unknown tasks and disallowed content types Celery rejects by itself.
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from time import monotonic, sleep
 from typing import Any
@@ -30,6 +31,7 @@ from messaging.transport.lease import LeasePoller
 
 log = structlog.get_logger(__name__)
 
+MAX_EVENTS_KEPT = 1_000  # of Celery's, for a Flower; our own record is the database
 LOOK_AGAIN_SECONDS = 5  # between looks at a queue that must be migrated first
 
 
@@ -62,6 +64,10 @@ class Consumer(CeleryConsumer):
         for found in misdeclared(self.connection, self._dead_letter_queues):
             _complain(found)
         super().on_ready()
+        if self.event_dispatcher:  # else what a full broker does not take would pile up here, for as long as it is full
+            self.event_dispatcher._outbound_buffer = deque(
+                self.event_dispatcher._outbound_buffer, maxlen=MAX_EVENTS_KEPT
+            )
 
     def connect(self) -> Any:
         """Connect. A queue that the broker has otherwise is left out until it is migrated: no crash, no loop (F18)."""

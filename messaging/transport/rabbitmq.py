@@ -3,20 +3,37 @@
 py-amqp waits for the confirm of each message, a journey to the disk and back. With ``Producer.batch()``, which kombu
 has for Redis, this channel sends on and waits at the end. It also tells confirms apart by their number, so that one
 that comes late is not taken for the next message's, and raises UnroutableMessage after the confirm, not before it.
+
+A RabbitMQ that is short of memory or disk reads no more from who has published, for as long as it is: no confirm comes,
+and no answer to a farewell. It says so, and then everybody here is told at once (BrokerBlocked) instead of waiting: a
+worker's events must not keep it from consuming, which is what empties the broker.
+
 Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in messaging/queues.py.
 """
 
+from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
 
 from amqp.exceptions import MessageNacked, RecoverableConnectionError
-from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
+from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined]  # the stubs are older
 from kombu.transport import pyamqp
 
 from messaging.transport.routing import UnroutableMessage
 
-#: Seconds. A RabbitMQ that is short of memory or disk blocks who publishes, for as long as it is.
+#: Seconds. What is not confirmed by then is taken for lost with its connection.
 CONFIRM_TIMEOUT: Final = 30.0
+
+
+class BrokerBlocked(OperationalError):
+    """The broker takes no messages from this connection until it has memory or disk again.
+
+    No error of the connection on purpose: kombu and Celery would connect anew at once and for ever, and RabbitMQ keeps
+    each connection that it does not read from.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("The broker is short of memory or disk, and takes no messages until it has some again.")
 
 
 class Channel(pyamqp.Channel):
@@ -48,7 +65,9 @@ class Channel(pyamqp.Channel):
         return result
 
     def publish_unconfirmed(self, *args: Any, **kwargs: Any) -> Any:
-        """Publish without waiting. Every call must be followed by ``await_confirms``."""
+        """Publish without waiting. Every call must be followed by ``await_confirms``. Raises BrokerBlocked."""
+        if self.connection:
+            self.connection.check_unblocked()
         if not self._confirm_selected:
             self.confirm_select()
             self._confirm_selected = True
@@ -63,7 +82,10 @@ class Channel(pyamqp.Channel):
         return len(self._unconfirmed)
 
     def await_confirms(self, timeout_seconds: float) -> None:
-        """Wait until all messages are confirmed; raise the first thing that went wrong with any of them."""
+        """Wait until all messages are confirmed; raise the first thing that went wrong with any of them.
+
+        When the broker blocks meanwhile, what was sent may still arrive once it takes messages again.
+        """
         deadline = monotonic() + timeout_seconds
         while self._unconfirmed:
             remaining = deadline - monotonic()
@@ -73,9 +95,19 @@ class Channel(pyamqp.Channel):
                 self.connection.drain_events(timeout=remaining)
             except TimeoutError:
                 continue
+            if self.connection and self.connection.is_blocked:
+                self._forget_unconfirmed()
+                raise BrokerBlocked
         refusals, self._refusals = self._refusals, []
         if refusals:
             raise refusals[0]
+
+    def close(self, *args: Any, **kwargs: Any) -> None:
+        """Close; without a farewell to a broker that does not listen."""
+        if self.connection and self.connection.is_blocked:
+            self.collect()
+        else:
+            super().close(*args, **kwargs)
 
     def collect(self) -> None:
         """Forget the connection, and what it owed us."""
@@ -88,6 +120,9 @@ class Channel(pyamqp.Channel):
 
     def _forget_publishes(self) -> None:
         self._published_count = 0
+        self._forget_unconfirmed()
+
+    def _forget_unconfirmed(self) -> None:
         self._unconfirmed = set()
         self._refusals = []
 
@@ -149,9 +184,32 @@ class ConfirmedBatch:
 
 
 class Connection(pyamqp.Connection):
-    """A connection with such channels."""
+    """A connection with such channels, which knows whether the broker listens."""
 
     Channel = Channel
+    is_blocked = False
+
+    def check_unblocked(self) -> None:
+        """Read what the broker has said meanwhile. Raises BrokerBlocked."""
+        if self.is_blocked:
+            with suppress(TimeoutError):
+                self.drain_events(timeout=0)
+        if self.is_blocked:
+            raise BrokerBlocked
+
+    def close(self, *args: Any, **kwargs: Any) -> Any:
+        """Close; without a farewell to a broker that does not listen."""
+        if self.is_blocked:
+            return self.collect()
+        return super().close(*args, **kwargs)
+
+    def _on_blocked(self) -> None:
+        self.is_blocked = True
+        super()._on_blocked()
+
+    def _on_unblocked(self) -> None:
+        self.is_blocked = False
+        super()._on_unblocked()
 
 
 class Transport(pyamqp.Transport):

@@ -9,7 +9,7 @@ from typing import Final
 from messaging.queues import Team
 from messaging.transport.declarations import remedy_for
 from messaging.triage.facts import Delivery, Facts
-from messaging.triage.rulings import RESTART_BROKER, START_RELAY, WAIT, Ruling
+from messaging.triage.rulings import ENLARGE_BROKER, RESTART_BROKER, START_RELAY, WAIT, Ruling
 from messaging.triage.verdict import Line, State, Step, line
 
 # Seconds that a relay at work may take for a message with none before it. Its lease is 30 s: one that died with the
@@ -71,7 +71,7 @@ def _relay_or_broker(facts: Facts) -> Ruling | None:
     if not facts.broker.answers:
         return stalled(RESTART_BROKER, line("broker_away"))
     if facts.is_broker_full:
-        return stalled(Step("enlarge_broker"), line("broker_is_full"))
+        return stalled(ENLARGE_BROKER, line("broker_is_full"))
     if not any(relay.is_fresh for relay in relays):
         return stalled(START_RELAY, line("relay_is_dead"))
     if not any(relay.is_at_work for relay in relays):

@@ -24,7 +24,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "relay_idle": _("relay %(name)s lives, but gets nothing to the broker"),
     "relay_silent": _("relay %(name)s: no sign of life for %(seconds)s"),
     "broker_silent": _("the broker does not answer: %(error)s"),
-    "broker_full": _("the broker's memory is full: it takes no message"),
+    "broker_full": _("the broker is short of memory or disk: it takes no message"),
     # Attempts and holds
     "failed": _("failed, attempt %(number)s of %(max)s at %(at)s: %(error)s"),
     "sent_again": _("sent again %(at)s"),

@@ -102,6 +102,7 @@ class Process:
     capacity: int = 0
     running_count: int = 0
     last_finished_at: datetime | None = None
+    finds_broker_full: bool = False
 
     @property
     def is_at_work(self) -> bool:

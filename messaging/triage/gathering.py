@@ -91,7 +91,7 @@ def _facts(asked: Asked, looks: Looks, subjects: tuple[Subject, ...]) -> Facts:
         owners=_owners(),
         platform_queue=settings.CELERY_TASK_DEFAULT_QUEUE,
         retention_seconds=settings.MESSAGING["OUTBOX_RETENTION_DAYS"] * DAY_SECONDS,
-        is_broker_full=looks.broker.is_full,
+        is_broker_full=looks.is_broker_full,
         broker=looks.broker.reach,
     )
 

@@ -51,6 +51,11 @@ class Looks:
     ahead: dict[int, int]
     served_until: dict[str, datetime]
 
+    @property
+    def is_broker_full(self) -> bool:
+        """Tell whether the broker takes no message: Redis says so itself, RabbitMQ to relays only."""
+        return self.broker.is_full or any(one.finds_broker_full and one.is_fresh for one in self.processes)
+
     @cached_property
     def places(self) -> dict[UUID, list[Place]]:
         """Return the places that attempts, inbox and dead letters know, by message."""

@@ -12,7 +12,7 @@ from messaging.queues import DEAD_LETTER_QUEUE
 from messaging.reconciling.rule import QueueState, cause_of_loss, grace, wait_for_proof
 from messaging.transport.depth import Depth
 from messaging.triage.facts import Delivery, Facts, QueueLook
-from messaging.triage.rulings import START_BEAT, START_COLLECTOR, WAIT, Ruling, start_worker
+from messaging.triage.rulings import ENLARGE_BROKER, START_BEAT, START_COLLECTOR, WAIT, Ruling, start_worker
 from messaging.triage.verdict import State, Step, line
 
 # Seconds after leaving within which "not seen" proves nothing: we looked while it was under way.
@@ -71,7 +71,9 @@ def _lost_or_given_up(count: int, facts: Facts) -> Ruling:
 
 
 def _without_reconciler(facts: Facts) -> Ruling | None:
-    """It runs as a task: beat sends it, and a worker of the platform's queue takes it."""
+    """It runs as a task: beat sends it, a worker of the platform's queue takes it. And the broker must have room."""
+    if facts.is_broker_full:
+        return Ruling(State.LOST, facts.platform, ENLARGE_BROKER, True, line("broker_is_full"))
     if not any(beat.is_at_work for beat in facts.of_role("beat")):
         return Ruling(State.LOST, facts.platform, START_BEAT, True, line("no_reconciler"))
     if not any(worker.is_at_work for worker in facts.consumers_of(facts.platform_queue)):

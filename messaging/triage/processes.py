@@ -6,6 +6,7 @@ from typing import Any
 
 from messaging.known import Place
 from messaging.models import Heartbeat
+from messaging.models.heartbeat import Trouble
 from messaging.triage.facts import InHand, Process
 
 
@@ -39,6 +40,7 @@ def _process(row: Heartbeat) -> Process:
         capacity=row.capacity,
         running_count=len(list(running)),
         last_finished_at=row.last_finished_at,
+        finds_broker_full=row.trouble == Trouble.BROKER_FULL,
     )
 
 

@@ -25,6 +25,7 @@ Rule = Callable[[Delivery, Facts], Ruling | None]
 WAIT = Step("wait")
 NOTHING = Step("nothing")
 RESTART_BROKER = Step("restart_broker")
+ENLARGE_BROKER = Step("enlarge_broker")
 START_RELAY = Step("start_relay", command="python manage.py relay")
 START_COLLECTOR = Step("start_collector", command="python manage.py collect_dead_letters")
 START_BEAT = Step("start_beat", command="python -m celery -A config beat")

@@ -25,7 +25,7 @@ STEPS: Final[dict[str, Promise]] = {
     "restart_worker": _("Restart worker %(worker)s."),
     "restart_broker": _("Bring the broker back. What is in the outbox waits safely; nothing is lost."),
     "restart_database": _("Bring the database back. Relay and workers go on by themselves."),
-    "enlarge_broker": _("Give the broker memory, or workers to empty its queues. The outbox keeps what waits."),
+    "enlarge_broker": _("Give the broker memory or disk, or workers to empty its queues. The outbox keeps what waits."),
     "work_off_queue": _("Queue %(queue)s is full: give it workers, or find out why they do not keep up."),
     "migrate_queue": _("Give the queue the arguments that this release declares; nothing is lost on the way."),
     "read_refusal": _("Read why the broker refused it, mend the queue or deploy the release that knows it."),

@@ -1,6 +1,7 @@
 """What goes wrong with the broker, and with what it is told."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -14,17 +15,20 @@ from messaging.triage.verdict import State
 from tests.blame.catalogue import (
     BLAME,
     PLATFORM,
+    SAMPLE,
     Question,
     fault,
     ordinary,
     place,
     row_of,
     until_dead,
+    until_processed,
     until_published,
 )
 from tests.blame.queues import ODD
 from tests.blame.stack import Stack, frozen
 from tests.messaging.dead_letters.causes import envelope_of
+from tests.rabbitmq import RabbitMQ
 from tests.sample.events import Doomed
 
 
@@ -90,15 +94,39 @@ def emptied(stack: Stack) -> Iterator[Question]:
     yield question
 
 
-@fault("broker full", State.RELAY_STALLED, PLATFORM, only="redis", says="full")
-def full(stack: Stack) -> Iterator[Question]:
-    assert stack.broker_server
-    client = redis.Redis(port=stack.broker_server.port)
+@contextmanager
+def full_memory(stack: Stack) -> Iterator[None]:
+    """Let the broker believe that its memory is full."""
+    server = stack.broker_server
+    assert server
+    if isinstance(server, RabbitMQ):
+        with server.full():
+            yield
+        return
+    client = redis.Redis(port=server.port)
     client.config_set("maxmemory", "1mb")
     try:
-        yield ordinary()
+        yield
     finally:
         client.config_set("maxmemory", "0")
+
+
+@fault("broker full", State.RELAY_STALLED, PLATFORM, says="the broker is full")
+def full(stack: Stack) -> Iterator[Question]:
+    with full_memory(stack):
+        question = ordinary()
+        stack.wait(lambda: not stack.lives("relay"), what="a relay that gets nothing to the broker")
+        yield question
+
+
+# Who cannot publish must go on consuming: nothing else empties the broker.
+@fault("broker full, message in its queue", State.DONE, SAMPLE, pair=True)
+def full_with_the_message(stack: Stack) -> Iterator[Question]:
+    question = in_a_queue(stack)
+    with full_memory(stack):
+        stack.start("sample")
+        until_processed(stack, question)
+        yield question
 
 
 @fault("queue declared otherwise", State.RELAY_STALLED, PLATFORM, only="rabbitmq", says="other arguments")

@@ -16,6 +16,7 @@ from messaging.doctor.database import clock_line
 from messaging.doctor.examinations import all_examinations
 from messaging.doctor.lines import Line, Verdict
 from messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
+from messaging.models.heartbeat import Trouble
 from messaging.reconciling import Finding
 from tests.messaging.dead_letters.factories import a_letter
 from tests.messaging.doctor.conftest import beat
@@ -113,6 +114,13 @@ def test_a_process_that_is_missing_is_found(role: str) -> None:
     assert line.remedy.startswith("Start: python")
     beat("stuck@test", role, is_consuming=False)
     assert ask(role).found == "stuck: stuck@test"
+
+
+def test_a_relay_that_finds_the_broker_full_is_not_to_be_restarted() -> None:
+    beat("full@test", "relay", is_consuming=False, trouble=Trouble.BROKER_FULL)
+    line = ask("relay")
+    assert (line.verdict, line.wanted) == (Verdict.FINDING, "a broker that takes messages")
+    assert line.remedy.startswith("Give the broker memory or disk")
 
 
 def test_an_outbox_that_nobody_empties_is_found() -> None:

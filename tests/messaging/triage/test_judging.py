@@ -223,6 +223,14 @@ CASES: list[Case] = [
         "start_collector",
         True,
     ),
+    (
+        "lost, broker full",
+        facts(delivery(published=OLD), queues=EMPTY, is_broker_full=True),
+        State.LOST,
+        PLATFORM,
+        "enlarge_broker",
+        True,
+    ),
     ("lost, no beat", facts(delivery(), queues=EMPTY, without=(BEAT,)), State.LOST, PLATFORM, "start_beat", True),
     (
         "lost, nobody to reconcile",

@@ -20,6 +20,7 @@ from messaging.dead_letters.actors import Actor
 from messaging.flow.pauses import Target, pause
 from messaging.models import DeadLetter, Heartbeat, OutboxMessage, Pause, ProcessedMessage
 from messaging.models.dead_letter import Reason
+from messaging.models.heartbeat import Trouble
 from messaging.own_connection import own_connection
 from messaging.owners import queue_name_of
 from messaging.publish import publish
@@ -82,6 +83,17 @@ def test_a_message_is_followed_from_the_outbox_to_the_inbox(key: str) -> None:
     ProcessedMessage.objects.claim(consumer=CONSUMER, message_ids=[message_id], worker="worker@test")
     assert only(key).state == "done"
     assert only(str(message_id)).state == "done"
+
+
+def test_a_relay_that_finds_the_broker_full_is_not_to_blame(key: str) -> None:
+    place(key)
+    beat("relay")
+    Heartbeat.objects.update(is_consuming=False, trouble=Trouble.BROKER_FULL)
+    answer = only(key)
+    assert answer.state_text == "relay stalled (the broker is full)"
+    assert "the broker is short of memory or disk: it takes no message" in answer.evidence
+    Heartbeat.objects.update(beaten_at=timezone.now() - timedelta(minutes=1))
+    assert only(key).state_text == "relay stalled (no relay lives)"
 
 
 def test_the_position_counts_what_came_before() -> None:
