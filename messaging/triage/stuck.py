@@ -1,7 +1,10 @@
 """Everything that is older than some minutes and not settled, grouped by verdict, consumer and owner.
 
 Candidates come from where unsettled things are cheap to find: the apps' own unsettled rows, the outbox, waiting
-attempts, open dead letters. Each of these has a partial index, so the survey costs what is stuck, not what there was.
+attempts, open dead letters, and what was sent and is not settled. Each of these has a partial index, so the survey
+costs what is stuck, not what there was.
+
+Hazard: the reconciler marks what is settled. While it does not run, what was sent comes last here and may be cut short.
 """
 
 import re
@@ -134,6 +137,7 @@ def _unsettled_keys(before: datetime) -> list[str]:
         OutboxMessage.objects.waiting().filter(occurred_at__lt=before).order_by("pk"),
         Attempt.objects.filter(sent_at=None, failed_at__lt=before).order_by("due_at"),
         DeadLetter.objects.open().filter(died_at__lt=before).exclude(key="").order_by("-died_at"),
+        OutboxMessage.objects.filter(settled_at=None, published_at__lt=before).order_by("published_at"),
     )
     for rows in unsettled:
         keys.update(dict.fromkeys(rows.values_list("key", flat=True)[:limit]))

@@ -119,12 +119,20 @@ def full(stack: Stack) -> Iterator[Question]:
         yield question
 
 
-# Who cannot publish must go on consuming: nothing else empties the broker.
+# Who cannot publish must go on consuming: nothing else empties the broker. On a full Redis no worker can start.
 @fault("broker full, message in its queue", State.DONE, SAMPLE, pair=True)
 def full_with_the_message(stack: Stack) -> Iterator[Question]:
-    question = in_a_queue(stack)
+    if stack.is_rabbitmq:
+        question = in_a_queue(stack)
+    else:
+        stack.freeze("sample")
+        question = ordinary()
+        until_published(stack, question)
     with full_memory(stack):
-        stack.start("sample")
+        if stack.is_rabbitmq:
+            stack.start("sample")
+        else:
+            stack.thaw("sample")
         until_processed(stack, question)
         yield question
 

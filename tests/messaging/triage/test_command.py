@@ -13,6 +13,7 @@ from django.utils import timezone
 from messaging.models import OutboxMessage, ProcessedMessage
 from messaging.publish import publish
 from orders.models import Order
+from tests.messaging.reconciling.situations import process, send
 from tests.orders.factories import an_order, products
 from tests.sample.events import Sampled
 
@@ -75,6 +76,13 @@ def test_what_is_stuck_is_counted_by_verdict_and_owner() -> None:
     assert (code, json.loads(text)["groups"]) == (0, [])
     with pytest.raises(CommandError, match="Expected a number and one of s, m, h, d"):
         run("--stuck", "--older-than", "soon")
+
+
+def test_what_was_sent_and_is_in_a_queue_that_nobody_consumes_is_stuck() -> None:
+    (row,) = send(age_seconds=360)
+    assert "1  nobody consumes the queue  sample.take_one" in run("--stuck")[1]
+    process([row])
+    assert run("--stuck") == (0, "0 older than 5 minutes and not settled\n")
 
 
 def test_an_order_without_its_message_is_the_shops() -> None:

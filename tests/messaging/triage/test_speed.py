@@ -1,5 +1,6 @@
 """Triage costs what it finds, not what there is: no statement reads a large table through."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -9,9 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from messaging.publish import publish
 from messaging.triage.report import triage
 from messaging.triage.stuck import survey
+from tests.messaging.reconciling.situations import send
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+NOW = timedelta(0)
 LARGE = (
     "messaging_outboxmessage",
     "messaging_processedmessage",
@@ -46,3 +49,16 @@ def test_no_question_reads_a_table_through(what: str) -> None:
     assert len(statements) > 5
     for statement, plan in zip(statements, plans(statements), strict=True):
         assert not [table for table in LARGE if f"Seq Scan on {table}" in plan], f"{statement}\n{plan}"
+
+
+def test_the_survey_asks_as_often_for_many_as_for_few() -> None:
+    counts = []
+    for more in (2, 40):
+        send(more // 2)
+        with transaction.atomic():
+            publish(*(Sampled(sample_id=uuid4()) for _ in range(more // 2)))
+        with CaptureQueriesContext(connection) as captured:
+            found = survey(NOW)
+        counts.append(len(captured))
+    assert found.count == 42
+    assert counts[0] == counts[1]
