@@ -44,7 +44,7 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False  # the inbox 
 # --- Limits --------------------------------------------------------------------------------------------------------
 CELERY_TASK_SOFT_TIME_LIMIT = 240  # seconds; for tasks that are no consumers, which have their own
 CELERY_TASK_TIME_LIMIT = 270  # seconds; 30 to clean up
-CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20.0  # seconds for running tasks at SIGQUIT or a second SIGTERM (F40)
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20.0  # seconds for running tasks at SIGQUIT (F40)
 CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False  # nothing here waits in a worker's memory for its ETA
 
 # --- Content: JSON and nothing else --------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 - A queue that RabbitMQ has with other arguments ends the whole worker. Here it is left out, and taken up once migrated.
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
 - Nobody could tell whether it takes messages. Here it counts what it receives (messaging/heartbeats reads it).
+- A task that a child takes up while the worker stops is forgotten, and run again. Here it is waited for.
 - With the pool ``solo`` a task holds up the event loop, and the leases with it. Here a thread renews them on Redis.
   Hazard: on RabbitMQ such a task holds up the heartbeats, too; one longer than two of them runs again.
 
@@ -27,6 +28,7 @@ from kombu import Queue
 from kombu.message import Message
 
 from messaging.transport.declarations import Misdeclared, misdeclared
+from messaging.transport.handed_out import keeping_what_was_handed_out
 from messaging.transport.lease import LeasePoller
 
 log = structlog.get_logger(__name__)
@@ -83,6 +85,11 @@ class Consumer(CeleryConsumer):
             self.timer.call_after(LOOK_AGAIN_SECONDS, self._take_up_migrated)
         return connection
 
+    def on_close(self) -> None:
+        """Forget what was received: the broker gives it out again, but for what a child has by now."""
+        with keeping_what_was_handed_out(self.pool):
+            super().on_close()
+
     def ensure_connected(self, conn: Any) -> Any:
         """Wait for the broker, however long, and call ``while_connecting`` meanwhile: the loop stands still here."""
         ensure = conn.ensure_connection
@@ -123,7 +130,7 @@ class Consumer(CeleryConsumer):
 
     def _take_up_migrated(self) -> None:
         """Consume what was migrated meanwhile, and look again later for the rest."""
-        if self.connection is None or not self._left_out:  # looking for the broker: connect() looks at these, too
+        if not self.is_receiving or not self._left_out:  # looking for the broker: connect() looks at these, too
             return
         queues = self.app.amqp.queues
         still = {one.queue for one in misdeclared(self.connection, [queues[name] for name in self._left_out])}

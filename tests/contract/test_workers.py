@@ -1,5 +1,6 @@
 """A worker dies, is stopped, is cut off, or outlives its broker: nothing is lost, and nothing running is run again."""
 
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -29,6 +30,25 @@ def test_long_task_runs_once(broker: Broker, path: Path, tmp_path: Path) -> None
         assert holder.exit_code == 0
         assert lines(path) == [STARTED, FINISHED]
         wait_until(lambda: is_drained(broker), what="an acknowledgement")
+
+
+@pytest.mark.parametrize("session_broker", ["rabbitmq"], indirect=True)  # it makes no difference which
+def test_worker_told_to_stop_waits_for_what_a_child_is_about_to_run(broker: Broker, path: Path, tmp_path: Path) -> None:
+    worker = broker.start_worker(tmp_path)
+    with broker.running(worker):
+        (child,) = map(int, Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split())
+        os.kill(child, signal.SIGSTOP)
+        broker.send("record", path, "x" * 300_000)  # more than the child's pipe holds
+        worker.wait_for_output("Task record")
+        assert is_answering(broker, seconds=5)  # so the pipe is full
+        worker.send(signal.SIGTERM)
+        wait_until(lambda: not is_answering(broker, seconds=1), what="the end of the worker's loop")
+        os.kill(child, signal.SIGCONT)
+        wait_until(lambda: worker.exit_code is not None, seconds=15, what="the end of the worker")
+
+        assert worker.exit_code == 0
+        assert len(lines(path)) == 1
+        assert is_drained(broker)
 
 
 @pytest.mark.parametrize("session_broker", ["valkey"], indirect=True)  # RabbitMQ knows no leases
@@ -168,6 +188,12 @@ def restarted(broker: Broker) -> Iterator[Broker]:
 def is_drained(broker: Broker) -> bool:
     """Tell whether nothing waits, nothing is taken, and nothing died."""
     return broker.depth().total == 0 and broker.depth("dead_letters").total == 0
+
+
+def is_answering(broker: Broker, *, seconds: float) -> bool:
+    """Tell whether the loop of a worker turns."""
+    with broker.app.connection_for_write() as connection:
+        return bool(broker.app.control.ping(timeout=seconds, limit=1, connection=connection))
 
 
 def has_noticed(worker: Process) -> bool:
