@@ -4,13 +4,20 @@ kombu keeps the bindings of an exchange in a Redis set. A server that was emptie
 connection that declared its queues does not declare them again: kombu then drops what is published. Here the project's
 own queues are known from the transport options (``exchange``, ``queues``): in that exchange the routing key is the
 name of the queue. That also saves reading the set for each message.
+
+A full server refuses to note a binding. A worker that starts there would die of that, again and again, while it is the
+one who makes room. So it goes on without; what may be missing until it is restarted are answers to remote control.
 """
 
 from collections.abc import Collection
 from typing import Any
 
+import structlog
 from kombu.exceptions import ChannelError
 from kombu.transport import redis as kombu_redis
+from redis.exceptions import OutOfMemoryError
+
+log = structlog.get_logger(__name__)
 
 NO_ROUTE = 312  # AMQP's reply code
 BASIC_PUBLISH = (60, 40)  # AMQP's number of the method that failed
@@ -40,6 +47,12 @@ class RoutingChannel(kombu_redis.Channel):
         if not exchange and kwargs.get("mandatory") and not self._is_declared(routing_key):
             raise UnroutableMessage(exchange, routing_key)
         return super().basic_publish(message, exchange, routing_key, **kwargs)
+
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+        try:
+            super()._queue_bind(exchange, routing_key, pattern, queue)
+        except OutOfMemoryError:
+            log.warning("binding_not_noted", queue=queue, why="the broker's memory is full")
 
     def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> Collection[str]:
         if exchange and exchange == self.exchange and routing_key in self.queues:

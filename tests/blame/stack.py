@@ -134,11 +134,6 @@ class Stack:
         os.killpg(self.processes[name].pid, signal.SIGSTOP)
         self.wait(lambda: not self.lives(name), what=f"an old heartbeat of {name}")
 
-    def thaw(self, name: str) -> None:
-        """Let a stopped process go on."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.processes[name].pid, signal.SIGCONT)
-
     def lives(self, name: str) -> bool:
         row = Heartbeat.objects.filter(pid=self.processes[name].pid).first()
         return row is not None and row.is_fresh and row.is_consuming
@@ -164,7 +159,8 @@ class Stack:
         if process.exit_code is not None:
             self.launch(name)
             return
-        self.thaw(name)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGCONT)
 
     def _is_up(self, name: str) -> bool:
         if self.processes[name].exit_code is not None:

@@ -1,6 +1,7 @@
-"""A RabbitMQ that is short of memory: who publishes is told at once, and who consumes goes on, which makes room."""
+"""A broker that is full: who consumes goes on, which makes room. RabbitMQ tells who publishes at once."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,21 @@ from tests.messaging.relay.outbox_and_queue import place
 from tests.processes import Process, wait_until
 from tests.rabbitmq import RabbitMQ
 
-pytestmark = pytest.mark.parametrize("session_broker", ["rabbitmq"], indirect=True)
+ON_RABBITMQ = pytest.mark.parametrize("session_broker", ["rabbitmq"], indirect=True)
+
+
+@contextmanager
+def full(broker: Broker) -> Iterator[None]:
+    if isinstance(broker.service, RabbitMQ):
+        with broker.service.full():
+            yield
+        return
+    with broker.client() as client:
+        client.config_set("maxmemory", "1mb")
+        try:
+            yield
+        finally:
+            client.config_set("maxmemory", "0")
 
 
 @pytest.fixture
@@ -35,6 +50,7 @@ def has_room(connection: kombu.Connection) -> bool:
     return not is_still_blocked(connection, seconds=0.1)
 
 
+@ON_RABBITMQ
 def test_publisher_is_told_at_once_and_publishes_again_when_there_is_room(
     broker: Broker, connection: kombu.Connection, rabbitmq: RabbitMQ
 ) -> None:
@@ -53,6 +69,13 @@ def test_publisher_is_told_at_once_and_publishes_again_when_there_is_room(
     assert broker.depth().waiting >= 1
 
 
+def test_worker_starts_and_consumes(broker: Broker, path: Path) -> None:
+    broker.send("record", path)
+    with full(broker), broker.running(broker.start_worker(path.parent)):
+        wait_for_lines(path, FINISHED)
+
+
+@ON_RABBITMQ
 def test_worker_goes_on_consuming(broker: Broker, worker: Process, rabbitmq: RabbitMQ, path: Path) -> None:
     for _ in range(4):
         broker.send("wait", path, queue=QUEUES[1])
@@ -64,6 +87,7 @@ def test_worker_goes_on_consuming(broker: Broker, worker: Process, rabbitmq: Rab
         wait_for_lines(path, *[STARTED] * 4, *[FINISHED] * 4)
 
 
+@ON_RABBITMQ
 @pytest.mark.django_db(transaction=True)
 def test_relay_gives_its_rows_back_and_says_why_it_waits(
     broker: Broker, connection: kombu.Connection, rabbitmq: RabbitMQ, monkeypatch: pytest.MonkeyPatch

@@ -119,20 +119,12 @@ def full(stack: Stack) -> Iterator[Question]:
         yield question
 
 
-# Who cannot publish must go on consuming: nothing else empties the broker. On a full Redis no worker can start.
+# Who cannot publish must go on consuming, and start to: nothing else empties the broker.
 @fault("broker full, message in its queue", State.DONE, SAMPLE, pair=True)
 def full_with_the_message(stack: Stack) -> Iterator[Question]:
-    if stack.is_rabbitmq:
-        question = in_a_queue(stack)
-    else:
-        stack.freeze("sample")
-        question = ordinary()
-        until_published(stack, question)
+    question = in_a_queue(stack)
     with full_memory(stack):
-        if stack.is_rabbitmq:
-            stack.start("sample")
-        else:
-            stack.thaw("sample")
+        stack.start("sample")
         until_processed(stack, question)
         yield question
 
