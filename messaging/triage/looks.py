@@ -20,6 +20,7 @@ from messaging.known import Known, Place
 from messaging.models import OutboxMessage
 from messaging.owners import queue_name_of
 from messaging.reconciling.queue_states import served_until
+from messaging.reconciling.rule import MARGIN
 from messaging.subscriptions import subscriptions_of
 from messaging.transport.locating import Find
 from messaging.triage.asking import Asked
@@ -40,7 +41,7 @@ _COUNT_AHEAD: Final = """
 class Looks:
     """What the looks brought. ``ahead`` counts the unsent rows before each unsent row that was asked for.
 
-    ``served_until`` is looked up only if a message may be with the broker: it reads the newest rows of the inbox.
+    ``served_until`` is looked up only if somebody may have been overtaken: it reads the newest rows of the inbox.
     """
 
     now: datetime
@@ -98,8 +99,9 @@ def look(asks: Sequence[Asked]) -> Looks:
     broker = look_at_broker(_queues(asks), [str(message_id) for message_id in ids])
     processes, in_hand = look_at_processes()
     known = Known([asked.key for asked in asks if asked.is_subject and asked.key], ids)
-    served = served_until() if _is_any_with_the_broker(asks, known) else {}
-    return Looks(now(), broker, known, processes, in_hand, _ahead(asks), served)
+    moment = now()
+    served = served_until() if _may_any_be_overtaken(asks, known, moment) else {}
+    return Looks(moment, broker, known, processes, in_hand, _ahead(asks), served)
 
 
 def now() -> datetime:
@@ -116,9 +118,11 @@ def all_queues() -> list[str]:
     return [queue.name for queue in settings.MESSAGING["QUEUES"]]
 
 
-def _is_any_with_the_broker(asks: Sequence[Asked], known: Known) -> bool:
-    is_any_sent = any(row.published_at and not row.settled_at for asked in asks for row in asked.rows)
-    return is_any_sent or any(letter.requested_at for letter in known.letters.values())
+def _may_any_be_overtaken(asks: Sequence[Asked], known: Known, moment: datetime) -> bool:
+    """Tell whether a message left for the broker so long ago that later ones can have overtaken it."""
+    sent_at = (row.published_at for asked in asks for row in asked.rows if not row.settled_at)
+    requested_at = (letter.requested_at for letter in known.letters.values())
+    return any(at and moment - at > MARGIN for at in chain(sent_at, requested_at))
 
 
 def _queues(asks: Sequence[Asked]) -> list[str]:

@@ -97,6 +97,8 @@ def test_the_probe_names_one_process_of_this_host() -> None:
     assert alive("relay")[0] == 1
     hold([], role="relay", hostname=socket.gethostname())
     assert alive("relay")[0] == 0
+    hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=60)  # of one that was killed
+    assert alive("relay")[0] == 0
     row = hold([])
     Heartbeat.objects.filter(pk=row.pk).update(name=f"inventory@{socket.gethostname()}")
     assert alive("worker", "inventory")[0] == 0
