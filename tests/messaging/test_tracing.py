@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,17 +14,22 @@ import pytest
 from celery import current_app
 from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from messaging import tracing
 from messaging.models import OutboxMessage, ProcessedMessage
 from messaging.publish import publish
 from tests.inventory.factories import stock
+from tests.messaging.dead_letters.causes import envelope_of
 from tests.orders.factories import a_body, products
 from tests.processes import Process, manage_command, running, wait_until, worker_command
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+TRACES = ("0af7651916cd43dd8448eb211c80319c", "1bf7651916cd43dd8448eb211c80319c")
+PARENTS = tuple(f"00-{trace}-b7ad6b7169203331-01" for trace in TRACES)
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,10 @@ class Span:
     trace_id: str
     span_id: str
     parent_id: str
+    seconds: float
+    links: tuple[str, ...]  # the traces that it is linked to
+    error: str
+    event_count: int
 
 
 class Receiver(ThreadingHTTPServer):
@@ -46,12 +56,26 @@ class Receiver(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
+    def but_for_publishing(self) -> list[Span]:
+        """Return the spans but for those that came of making the messages."""
+        return [span for span in self.spans if not span.name.startswith("publish ")]
+
     def keep(self, body: bytes) -> None:
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
             (service,) = [one.value.string_value for one in resource.resource.attributes if one.key == "service.name"]
             for scope in resource.scope_spans:
                 self.spans += [
-                    Span(span.name, service, span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex())
+                    Span(
+                        span.name,
+                        service,
+                        span.trace_id.hex(),
+                        span.span_id.hex(),
+                        span.parent_span_id.hex(),
+                        (span.end_time_unix_nano - span.start_time_unix_nano) / 1e9,
+                        tuple(link.trace_id.hex() for link in span.links),
+                        span.status.message,
+                        len(span.events),
+                    )
                     for span in scope.spans
                 ]
 
@@ -170,6 +194,35 @@ def test_a_trace_of_the_caller_is_continued(receiver: Receiver, traced: None) ->
     Client(headers={"traceparent": "nonsense"}).get("/healthz")
     tracing.stop()
     assert [span.trace_id == trace_id for span in receiver.spans] == [True, False]
+
+
+def test_a_list_is_a_trace_of_its_own_linked_to_those_of_its_messages(receiver: Receiver, traced: None) -> None:
+    envelopes = [replace(envelope_of(Sampled(sample_id=uuid4())), traceparent=parent) for parent in PARENTS]
+    with tracing.handling("sample.take_all", envelopes):
+        pass
+    tracing.stop()
+    (span,) = receiver.but_for_publishing()
+    assert (span.parent_id, span.trace_id in TRACES, span.links) == ("", False, TRACES)
+
+
+def test_the_relays_span_is_as_long_as_the_message_waited(receiver: Receiver, traced: None) -> None:
+    envelope = replace(envelope_of(Sampled(sample_id=uuid4())), traceparent=PARENTS[0])
+    tracing.relayed([replace(envelope, occurred_at=timezone.now() - timedelta(seconds=90))])
+    tracing.stop()
+    (span,) = receiver.but_for_publishing()
+    assert span.trace_id == TRACES[0]
+    assert 90 <= span.seconds < 120
+
+
+def test_of_an_error_a_span_holds_the_class_and_nothing_else(receiver: Receiver, traced: None) -> None:
+    with (
+        pytest.raises(ValueError, match="personal"),
+        tracing.handling("sample.take_one", [envelope_of(Sampled(sample_id=uuid4()))]),
+    ):
+        raise ValueError("personal data")
+    tracing.stop()
+    (span,) = receiver.but_for_publishing()
+    assert (span.error, span.event_count) == ("ValueError", 0)
 
 
 def test_the_request_id_of_a_trusted_proxy_is_kept_if_it_is_a_uuid(settings: Any) -> None:

@@ -15,8 +15,10 @@ from django.utils import timezone
 
 from messaging.board.charts import charts
 from messaging.board.pace import paces
-from messaging.models import Attempt, Circuit, Pause, Recovery
+from messaging.board.picture import picture
+from messaging.models import Attempt, Circuit, Heartbeat, Pause, Recovery
 from messaging.publish import publish
+from messaging.queues import DEAD_LETTER_QUEUE
 from messaging.sending import send_bundle
 from messaging.statistics.tallying import tally
 from messaging.templatetags import durations
@@ -72,6 +74,23 @@ def test_each_station_shows_what_is_there(get: Get, empty_broker: None, patient_
     assert "Nobody consumes it." in page  # the others have no worker
     lane = page[page.index('id="ops-lane-sample"') :]
     assert '<dd class="desk-count">1</dd>' in lane
+
+
+def test_a_station_counts_who_lives_and_what_is_taken(empty_broker: None, patient_look: None) -> None:
+    for _ in range(3):
+        send_bundle("sample.take_one", ["sealed"], message_ids=[uuid4()])
+    for name, is_consuming in (("works", True), ("idles", False), ("gone", True)):
+        a_heartbeat(name=name, queues=["sample"], is_consuming=is_consuming)
+    Heartbeat.objects.filter(name="gone").update(beaten_at=timezone.now() - timedelta(minutes=3))
+    with current_app.connection_for_write() as broker:
+        assert current_app.amqp.queues["sample"].bind(broker.default_channel).get()
+        dead = current_app.amqp.queues[DEAD_LETTER_QUEUE]
+        current_app.amqp.Producer(broker).publish("x", exchange=dead.exchange, routing_key=dead.routing_key)
+        found = picture()
+    (lane,) = [lane for lane in found.lanes if lane.queue.name == "sample"]
+    assert lane.depth
+    assert (lane.depth.waiting, lane.taken_count, lane.worker_count) == (2, 1, 1)
+    assert (found.depth, found.dead_letter_depth, found.up_counts) == (3, 1, {"worker": 2})
 
 
 def test_dead_letters_of_names_that_somebody_made_up_are_one_station(get: Get) -> None:

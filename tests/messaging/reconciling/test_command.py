@@ -9,6 +9,7 @@ from celery import current_app
 from django.core.management import CommandError, call_command
 
 from messaging.models import Attempt
+from messaging.reconciling import Finding, tick
 from tests.messaging.reconciling.situations import CONSUMER, lose, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -28,6 +29,14 @@ def test_a_dry_run_says_what_would_be_sent() -> None:
     found: dict[str, Any] = json.loads(reconcile("--format", "json"))
     assert (found["lost"], found["sent_again_count"]) == ({CONSUMER: 2}, 2)
     assert "Nothing is lost." in reconcile()
+
+
+def test_what_cannot_be_repaired_is_told_with_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    finding = Finding(
+        what="orders that nobody was told of", count=2, examples=("a", "b"), owner="Shop", remedy="Mend it."
+    )
+    monkeypatch.setattr(tick, "findings", lambda: [finding])
+    assert "orders that nobody was told of: 2 (a, b). Shop: Mend it." in reconcile()
 
 
 def test_a_broker_that_does_not_answer_is_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> None:
