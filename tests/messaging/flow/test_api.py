@@ -83,6 +83,12 @@ def test_what_the_database_cannot_store_is_refused(verb: str, body: dict[str, st
     assert not Pause.objects.exists()
 
 
+def test_a_field_that_nobody_knows_is_refused_and_not_passed_over() -> None:
+    body = {"consumer": "sample.die", "why": "x", "until": "tomorrow"}
+    assert post(client_with("pause_consumer"), "pause", **body)[0] == 422
+    assert not Pause.objects.exists()
+
+
 def test_who_has_no_right_is_refused_and_that_is_audited() -> None:
     client = client_with()
     assert client.get(API).status_code == 403
