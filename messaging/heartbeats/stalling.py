@@ -6,15 +6,19 @@ meanwhile. At a single look another worker may simply have been faster.
 """
 
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 import kombu
 import structlog
 from django.conf import settings
 
+from messaging.transport.blocking import is_still_blocked
 from messaging.transport.depth import depths
+from messaging.transport.patience import answering_within
 
 log = structlog.get_logger(__name__)
+
+LOOK_SECONDS: Final = 2.0  # for all queues; the event loop waits meanwhile, once per beat
 
 
 class Intake:
@@ -38,7 +42,10 @@ class Intake:
 
     def _look(self, broker: kombu.Connection, queues: list[str]) -> bool:
         try:
-            waiting = sum(depth.waiting for depth in depths(broker, queues).values())
+            if is_still_blocked(broker, seconds=0):  # it takes no question either, and no ack
+                return False
+            with answering_within(broker, LOOK_SECONDS):
+                waiting = sum(depth.waiting for depth in depths(broker, queues).values())
         except Exception as error:  # the broker is away, and the consumer will notice by itself
             log.warning("queues_not_looked_at", error_class=type(error).__name__)
             return False

@@ -8,6 +8,8 @@ A RabbitMQ that is short of memory or disk reads no more from who has published,
 and no answer to a farewell. It says so, and then everybody here is told at once (BrokerBlocked) instead of waiting: a
 worker's events must not keep it from consuming, which is what empties the broker.
 
+Who has a loop to keep turning waits for an answer no longer than he wants to (patience.py).
+
 Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in messaging/queues.py.
 """
 
@@ -19,6 +21,7 @@ from amqp.exceptions import MessageNacked, RecoverableConnectionError
 from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined]  # the stubs are older
 from kombu.transport import pyamqp
 
+from messaging.transport.patience import PatientChannel, PatientConnection
 from messaging.transport.routing import UnroutableMessage
 
 #: Seconds. What is not confirmed by then is taken for lost with its connection.
@@ -36,7 +39,7 @@ class BrokerBlocked(OperationalError):
         super().__init__("The broker is short of memory or disk, and takes no messages until it has some again.")
 
 
-class Channel(pyamqp.Channel):
+class Channel(PatientChannel):
     """A channel that knows which of its messages are not confirmed yet."""
 
     _confirm_selected: bool
@@ -183,7 +186,7 @@ class ConfirmedBatch:
             raise BatchPublishError("a batch that failed cannot be used again")
 
 
-class Connection(pyamqp.Connection):
+class Connection(PatientConnection):
     """A connection with such channels, which knows whether the broker listens."""
 
     Channel = Channel
