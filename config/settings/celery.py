@@ -24,6 +24,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = _broker.transport_options
 CELERY_BROKER_USE_SSL = _broker.use_ssl
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True  # a worker that starts before its broker waits for it
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # and goes on waiting, however long the outage
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # a queue that is deleted under its worker ends no worker, but a connection
 CELERY_WORKER_CONSUMER = "messaging.transport.consumer:Consumer"  # dead-letters what cannot be decoded
 
 # --- Queues and routes: from the one table -------------------------------------------------------------------------

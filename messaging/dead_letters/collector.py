@@ -8,6 +8,7 @@ collectors may run at a time.
 import random
 import signal
 import threading
+from time import monotonic
 from types import FrameType
 from typing import Final
 
@@ -26,6 +27,7 @@ from messaging.dead_letters.collecting import collect
 from messaging.heartbeats.rounds import RoundHeart
 from messaging.queues import dead_letter_queue
 from messaging.transport.declarations import misdeclared
+from messaging.transport.renewal import RENEWAL_SECONDS
 
 log = structlog.get_logger(__name__)
 
@@ -47,6 +49,7 @@ class Collector:
         self._stopping = threading.Event()
         self._trouble_count = 0
         self._has_complained = False
+        self._renewed_at = monotonic()
         self._heart = RoundHeart("collector")
 
     def stop(self) -> None:
@@ -84,14 +87,24 @@ class Collector:
         if self._is_declared_otherwise(broker, queue):
             self._heart.wait(self._stopping, LOOK_AGAIN_SECONDS)
             return
+        while not self._stopping.is_set():
+            self._collect_while_some_come(broker, queue)
+
+    def _collect_while_some_come(self, broker: kombu.Connection, queue: kombu.Queue) -> None:
+        """Collect; return when nothing has come for long, for RabbitMQ may have forgotten us (renewal.py)."""
         with broker.channel() as channel:
             bound = queue.bind(channel)
             bound.declare()  # also before the first worker has
             with kombu.Consumer(
                 channel, [bound], on_message=self._take, on_decode_error=self._take_undecoded, prefetch_count=1
             ):
-                while not self._stopping.is_set():
+                self._renewed_at = monotonic()
+                while not self._stopping.is_set() and not self._is_to_renew(broker):
                     self._drain(broker)
+
+    def _is_to_renew(self, broker: kombu.Connection) -> bool:
+        is_rabbitmq = broker.transport.driver_type == "amqp"
+        return is_rabbitmq and monotonic() - self._renewed_at > RENEWAL_SECONDS
 
     def _is_declared_otherwise(self, broker: kombu.Connection, queue: kombu.Queue) -> bool:
         """Say so once, with the remedy (F18). The queue keeps what is in it until it is migrated."""
@@ -118,6 +131,7 @@ class Collector:
             raise
         message.ack()
         self._trouble_count = 0
+        self._renewed_at = monotonic()
         self._heart.round(1)
 
     def _take_undecoded(self, message: Message, _error: Exception) -> None:

@@ -4,6 +4,7 @@
   expects ends the whole worker, again and again. Here both are rejected, and so reach the dead-letter queue.
 - Without ``-Q`` a worker would consume the dead letters, too, and run them. Here it never does.
 - A queue that RabbitMQ has with other arguments ends the whole worker. Here it is left out, and taken up once migrated.
+- A queue that is declared anew may get no consumer again. Here an idle worker renews its subscription (renewal.py).
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
 - Nobody could tell whether it takes messages. Here it counts what it receives (messaging/heartbeats reads it).
 - A task that a child takes up while the worker stops is forgotten, and run again. Here it is waited for.
@@ -30,6 +31,7 @@ from kombu.message import Message
 from messaging.transport.declarations import Misdeclared, misdeclared
 from messaging.transport.handed_out import keeping_what_was_handed_out
 from messaging.transport.lease import LeasePoller
+from messaging.transport.renewal import RENEWAL_SECONDS, Renewal
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +41,8 @@ LOOK_AGAIN_SECONDS = 5  # between looks at a queue that must be migrated first
 
 class Consumer(CeleryConsumer):
     """Loses nothing that it cannot read."""
+
+    renewal_seconds = RENEWAL_SECONDS
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -61,6 +65,12 @@ class Consumer(CeleryConsumer):
             threading.Thread(target=self._renew_leases_meanwhile, name="leases", daemon=True).start()
         super().start()
 
+    def register_with_event_loop(self, hub: Any) -> None:
+        """Let the loop call us: as long as this connection lives, for Celery cancels such timers with it."""
+        super().register_with_event_loop(hub)
+        if self.connection.transport.driver_type == "amqp":
+            hub.call_repeatedly(self.renewal_seconds, Renewal(self).renew_if_idle)
+
     def on_ready(self) -> None:
         """Declare the dead-letter queue once the connection stands."""
         for found in misdeclared(self.connection, self._dead_letter_queues):
@@ -76,7 +86,11 @@ class Consumer(CeleryConsumer):
         connection = super().connect()
         queues = self.app.amqp.queues
         wanted = [*queues.consume_from.values(), *(queues[name] for name in self._left_out)]
-        found = misdeclared(connection, wanted)
+        try:
+            found = misdeclared(connection, wanted)
+        except Exception:
+            connection.collect()  # nobody else knows of it
+            raise
         for one in found:
             _complain(one)
         if found:

@@ -8,7 +8,8 @@ A RabbitMQ that is short of memory or disk reads no more from who has published,
 and no answer to a farewell. It says so, and then everybody here is told at once (BrokerBlocked) instead of waiting: a
 worker's events must not keep it from consuming, which is what empties the broker.
 
-Who has a loop to keep turning waits for an answer no longer than he wants to (patience.py).
+Its workers hear of every consumer that RabbitMQ ends (losses.py), and wait for an answer no longer than they want to
+(patience.py).
 
 Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in messaging/queues.py.
 """
@@ -21,6 +22,7 @@ from amqp.exceptions import MessageNacked, RecoverableConnectionError
 from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined]  # the stubs are older
 from kombu.transport import pyamqp
 
+from messaging.transport.losses import AttentiveChannel, AttentiveConnection
 from messaging.transport.patience import PatientChannel, PatientConnection
 from messaging.transport.routing import UnroutableMessage
 
@@ -39,7 +41,7 @@ class BrokerBlocked(OperationalError):
         super().__init__("The broker is short of memory or disk, and takes no messages until it has some again.")
 
 
-class Channel(PatientChannel):
+class Channel(AttentiveChannel, PatientChannel):
     """A channel that knows which of its messages are not confirmed yet."""
 
     _confirm_selected: bool
@@ -186,7 +188,7 @@ class ConfirmedBatch:
             raise BatchPublishError("a batch that failed cannot be used again")
 
 
-class Connection(PatientConnection):
+class Connection(AttentiveConnection, PatientConnection):
     """A connection with such channels, which knows whether the broker listens."""
 
     Channel = Channel
@@ -220,6 +222,11 @@ class Transport(pyamqp.Transport):
 
     Connection = Connection
     implements = pyamqp.Transport.implements.extend(batch_publish=True)
+
+    def register_with_event_loop(self, connection: AttentiveConnection, loop: Any) -> None:
+        """Let a worker's event loop read what comes, and hear of what ended its consumers."""
+        super().register_with_event_loop(connection, loop)
+        connection.tell_losses_to(loop)
 
 
 class SSLTransport(Transport, pyamqp.SSLTransport):

@@ -13,6 +13,7 @@ from messaging.transport.options import broker_settings, redis_options
 QUEUES = ("contract", "contract.other")
 STARTED, FINISHED = "started", "finished"  # what the tasks write down
 DELIVERY_LIMIT = 2  # three runs
+RENEWAL_SECONDS = 1.0  # without a message, until a worker renews its subscription
 HEARTBEAT_SECONDS = 2  # RabbitMQ takes a worker that is silent for twice as long for dead
 
 

@@ -15,11 +15,13 @@ from celery.exceptions import Reject
 from celery.signals import task_prerun
 
 from config.celery import check_database_connection
-from tests.contract.celery_app import FINISHED, STARTED, make_app
+from messaging.transport.consumer import Consumer
+from tests.contract.celery_app import FINISHED, RENEWAL_SECONDS, STARTED, make_app
 
 HARD_LIMIT_SECONDS = 1
 
 task_prerun.disconnect(check_database_connection)  # there is no database
+Consumer.renewal_seconds = RENEWAL_SECONDS
 logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s")
 visibility = os.environ.get("CONTRACT_VISIBILITY_TIMEOUT")
 app = make_app(os.environ["CELERY_BROKER_URL"], visibility_timeout=float(visibility) if visibility else None)

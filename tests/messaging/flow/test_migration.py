@@ -3,23 +3,26 @@
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import kombu
 import pytest
-from amqp.exceptions import PreconditionFailed
+from amqp.exceptions import ConsumerCancelled, PreconditionFailed
 from celery import current_app
 from django.db import connection as database
 from django.utils import timezone
 
+from messaging.dead_letters import collector
 from messaging.dead_letters.actors import Actor
 from messaging.flow import migration
 from messaging.flow.migration import VIA, MigrationRefused, migrate
 from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Pause
 from messaging.queues import DEAD_LETTER_EXCHANGE, EXCHANGE
 from messaging.transport.declarations import misdeclared
-from tests.messaging.flow.conftest import Run, declare
+from messaging.transport.depth import depths
+from tests.messaging.flow.conftest import Run, declare, delete
 from tests.messaging.flow.test_breaker import published
 from tests.processes import Process, manage_command, running, wait_until, worker_command
 from tests.rabbitmq import RabbitMQ
@@ -179,6 +182,35 @@ def test_worker_and_relay_name_the_queue_and_the_command_and_go_on_by_themselves
     wait_until(lambda: Effect.objects.filter(sample_id=envelope.key).exists(), seconds=40, what="the effect")
     for process in processes:
         process.send(signal.SIGTERM)
+
+
+def test_collector_takes_from_a_dead_letter_queue_that_is_declared_anew(
+    broker: kombu.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RabbitMQ 3 tells no consumer of it when the two come close together."""
+    monkeypatch.setattr(collector, "RENEWAL_SECONDS", 1)
+    it, queue = collector.Collector(), current_app.amqp.queues["dead_letters"]
+
+    def collect() -> None:
+        while not it._stopping.is_set():
+            with suppress(ConsumerCancelled), broker.clone() as own:  # when RabbitMQ was slow, and told it after all
+                it._collect_from(own)
+        database.close()
+
+    def is_consumed() -> bool:
+        return depths(broker, ["dead_letters"])["dead_letters"].consumer_count == 1
+
+    thread = threading.Thread(target=collect)
+    thread.start()
+    try:
+        wait_until(is_consumed, what="a collector that consumes")
+        delete("dead_letters", broker)
+        declare(broker, queue)
+        broker.Producer().publish("{broken", routing_key="dead_letters", headers={"task": "sample.die", "id": "1"})
+        wait_until(DeadLetter.objects.exists, what="the dead letter")
+    finally:
+        it.stop()
+        thread.join()
 
 
 def test_dead_letters_of_an_old_release_are_collected_once_their_queue_is_migrated(
