@@ -1,6 +1,7 @@
 """A worker dies, is stopped, is cut off, or outlives its broker: nothing is lost, and nothing running is run again."""
 
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -40,9 +41,9 @@ def test_worker_told_to_stop_waits_for_what_a_child_is_about_to_run(broker: Brok
         os.kill(child, signal.SIGSTOP)
         broker.send("record", path, "x" * 300_000)  # more than the child's pipe holds
         worker.wait_for_output("Task record")
-        assert is_answering(broker, seconds=5)  # so the pipe is full
+        assert is_answering(worker, broker, seconds=5)  # so the pipe is full
         worker.send(signal.SIGTERM)
-        wait_until(lambda: not is_answering(broker, seconds=1), what="the end of the worker's loop")
+        wait_until(lambda: not is_answering(worker, broker, seconds=1), what="the end of the worker's loop")
         os.kill(child, signal.SIGCONT)
         wait_until(lambda: worker.exit_code is not None, seconds=15, what="the end of the worker")
 
@@ -190,10 +191,11 @@ def is_drained(broker: Broker) -> bool:
     return broker.depth().total == 0 and broker.depth("dead_letters").total == 0
 
 
-def is_answering(broker: Broker, *, seconds: float) -> bool:
+def is_answering(worker: Process, broker: Broker, *, seconds: float) -> bool:
     """Tell whether the loop of a worker turns."""
+    (name,) = re.findall(r"(\S+@contract) ready\.", worker.output())
     with broker.app.connection_for_write() as connection:
-        return bool(broker.app.control.ping(timeout=seconds, limit=1, connection=connection))
+        return bool(broker.app.control.ping([name], timeout=seconds, connection=connection))
 
 
 def has_noticed(worker: Process) -> bool:
