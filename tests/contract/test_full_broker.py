@@ -43,7 +43,10 @@ def full(broker: Broker) -> Iterator[None]:
 def connection(broker: Broker) -> Iterator[kombu.Connection]:
     with broker.app.connection_for_write() as opened:
         broker.app.amqp.queues[QUEUES[0]].bind(opened.default_channel).declare()
+        kombu.Queue("sample").bind(opened.default_channel).delete()  # another test may have made it otherwise
         yield opened
+        with opened.channel() as channel:
+            kombu.Queue("sample").bind(channel).delete()
 
 
 def has_room(connection: kombu.Connection) -> bool:
@@ -109,4 +112,3 @@ def test_relay_gives_its_rows_back_and_says_why_it_waits(
     wait_until(lambda: has_room(connection), what="the broker's word that it takes messages")
     send_outbox(producer)
     assert not OutboxMessage.objects.waiting().exists()
-    kombu.Queue("sample").bind(connection.default_channel).delete()

@@ -32,6 +32,7 @@ ROUNDS = settings.MESSAGING["RELAY_MAX_SEND_FAILURES"]
 def producer(broker: Broker) -> Iterator[Any]:
     """Return a relay's producer that has sent to the queue ``sample`` before."""
     with broker.app.connection_for_write() as connection:
+        kombu.Queue("sample").bind(connection.default_channel).delete()  # another test may have made it otherwise
         yield current_app.amqp.Producer(connection, auto_declare=False)
         kombu.Queue("sample").bind(connection.default_channel).delete()
 
