@@ -17,6 +17,7 @@ Unknown tasks and disallowed content types Celery rejects by itself.
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from time import monotonic, sleep
 from typing import Any
 
@@ -31,11 +32,13 @@ from kombu.message import Message
 from messaging.transport.declarations import Misdeclared, misdeclared
 from messaging.transport.handed_out import keeping_what_was_handed_out
 from messaging.transport.lease import LeasePoller
+from messaging.transport.patience import answering_within
 from messaging.transport.renewal import RENEWAL_SECONDS, Renewal
 
 log = structlog.get_logger(__name__)
 
 MAX_EVENTS_KEPT = 1_000  # of Celery's, for a Flower; our own record is the database
+FAREWELL_SECONDS = 3.0  # for each of the two things a worker that ends has to say
 LOOK_AGAIN_SECONDS = 5  # between looks at a queue that must be migrated first
 
 
@@ -99,6 +102,22 @@ class Consumer(CeleryConsumer):
             self.timer.call_after(LOOK_AGAIN_SECONDS, self._take_up_migrated)
         return connection
 
+    def connection_for_write(self, url: str | None = None, heartbeat: float | None = None) -> Any:
+        """Connect for Celery's events: without confirms, else each of them holds up the loop of a hanging broker."""
+        connection = self.app.connection_for_write(url=url, heartbeat=heartbeat)
+        connection.transport_options = {**connection.transport_options, "confirm_publish": False}
+        return self.ensure_connected(connection)
+
+    def stop(self) -> None:
+        """Consume no more."""
+        with self._farewell():
+            super().stop()
+
+    def shutdown(self) -> None:
+        """Leave the broker: what was running has ended."""
+        with self._farewell():
+            super().shutdown()
+
     def on_close(self) -> None:
         """Forget what was received: the broker gives it out again, but for what a child has by now."""
         with keeping_what_was_handed_out(self.pool):
@@ -141,6 +160,13 @@ class Consumer(CeleryConsumer):
                 self.on_decode_error(message, error)
 
         return on_task_received
+
+    def _farewell(self) -> ExitStack:
+        """Wait no longer than that for a broker that hangs: it notices by itself that we are gone."""
+        stack = ExitStack()
+        for connection in (self.connection, getattr(self.event_dispatcher, "connection", None)):
+            stack.enter_context(answering_within(connection, FAREWELL_SECONDS))
+        return stack
 
     def _take_up_migrated(self) -> None:
         """Consume what was migrated meanwhile, and look again later for the rest."""

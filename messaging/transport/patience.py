@@ -18,9 +18,9 @@ from kombu.transport import pyamqp
 
 
 @contextmanager
-def answering_within(connection: kombu.Connection, seconds: float) -> Iterator[None]:
+def answering_within(connection: kombu.Connection | None, seconds: float) -> Iterator[None]:
     """Raise TimeoutError in what waits for RabbitMQ longer than that in all. Redis has its ``socket_timeout``."""
-    link = connection.connection
+    link = connection.connection if connection and connection.connected else None
     if not isinstance(link, PatientConnection):
         yield
         return

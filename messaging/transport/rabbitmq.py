@@ -62,6 +62,12 @@ class Channel(AttentiveChannel, PatientChannel):
         """Return a batch for ``Producer.batch()``."""
         return ConfirmedBatch(self, max_size)
 
+    def basic_publish(self, *args: Any, **kwargs: Any) -> Any:
+        """Publish, on a connection without confirms. Raises BrokerBlocked."""
+        if self.connection:
+            self.connection.check_unblocked()
+        return super().basic_publish(*args, **kwargs)
+
     def basic_publish_confirm(self, *args: Any, **kwargs: Any) -> Any:
         """Publish and wait for the confirm. Raises MessageNacked, UnroutableMessage, RecoverableConnectionError."""
         timeout = kwargs.pop("confirm_timeout", None) or kwargs.get("timeout") or CONFIRM_TIMEOUT

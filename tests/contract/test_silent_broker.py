@@ -60,6 +60,14 @@ def test_the_heart_of_a_worker_looks_for_two_seconds_at_most(broker: Broker) -> 
         wait_until(lambda: intake.is_flowing(consumer, queues=[*QUEUES], room=1), what="an answer")
 
 
+def test_a_worker_ends_when_it_is_told_to(broker: Broker, tmp_path: Path) -> None:
+    worker = broker.start_worker(tmp_path)
+    with broker.running(worker), hanging(broker):
+        worker.send(signal.SIGTERM)
+        wait_until(lambda: worker.exit_code is not None, seconds=20, what="the end of the worker")
+        assert worker.exit_code == 0
+
+
 def test_an_answer_that_comes_late_is_recognised_and_costs_no_channel(broker: Broker) -> None:
     with broker.app.connection_for_read(heartbeat=0) as connection:
         link = connection.connection
