@@ -4,7 +4,9 @@ Invariant: inbox row, effects and follow-ups of a message are one commit, and th
 to one message of a bundle, the others get through.
 """
 
+import hashlib
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
@@ -12,12 +14,12 @@ from django.db import Error as DatabaseError
 from django.db import transaction
 
 from messaging.apart import hand_back, take_apart
-from messaging.dead_letters import bury_unreadable
+from messaging.dead_letters import bury_unreadable, claim_burial
 from messaging.envelope import Envelope, unseal
 from messaging.errors import BadEnvelope, BadSignature
 from messaging.failures import describe, record_failure
 from messaging.models.dead_letter import Reason
-from messaging.outage import is_database_away, wait_for_database
+from messaging.outage import is_database_away, is_passing, wait_for_database
 from messaging.processing import process
 from messaging.statistics.redeliveries import count_redelivery
 from messaging.stopping import is_being_stopped
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-MAX_RERUNS = 3  # of a bundle in place, when the database went away under it and came back
+MAX_RERUNS = 3  # of a bundle in place, when the database went away under it and came back, or refused one statement
 
 
 def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
@@ -44,9 +46,9 @@ def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
         try:
             _deliver_once(task, bundle)
         except DatabaseError as error:
-            if not is_database_away(error):
+            if not is_passing(error):
                 raise
-            log.warning("database_away", consumer=task.name, message_count=len(bundle))
+            log.warning("database_in_trouble", consumer=task.name, message_count=len(bundle))
             if not wait_for_database():
                 break
         else:
@@ -87,11 +89,20 @@ def _readable(task: "ConsumerTask", bundle: list[str]) -> list[Envelope]:
         try:
             envelope = unseal(sealed)
         except BadEnvelope as error:
-            reason = Reason.BAD_SIGNATURE if isinstance(error, BadSignature) else Reason.UNDECODABLE
-            bury_unreadable(consumer=task.name, raw=str(sealed), reason=reason, error=describe(error))
+            _bury_once(task, str(sealed), error)
         else:
             envelopes[envelope.message_id] = envelope
     return list(envelopes.values())
+
+
+def _bury_once(task: "ConsumerTask", sealed: str, error: BadEnvelope) -> None:
+    """Put it on the list, unless an earlier delivery of the bundle did. It has no id: where it came from stands in."""
+    seen = f"{task.request.root_id or task.request.id}\x00{sealed}"
+    identity = UUID(bytes=hashlib.sha256(seen.encode("utf-8", "surrogatepass")).digest()[:16])
+    reason = Reason.BAD_SIGNATURE if isinstance(error, BadSignature) else Reason.UNDECODABLE
+    with transaction.atomic():
+        if claim_burial(identity):
+            bury_unreadable(consumer=task.name, raw=sealed, reason=reason, error=describe(error))
 
 
 def _was_delivered_before(task: "ConsumerTask") -> bool:

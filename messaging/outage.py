@@ -1,6 +1,7 @@
 """Is the database away? Then nothing is known to have failed: wait for it, or hand the message back unchanged.
 
-A statement that the server refused (deadlock, lock timeout, a broken query) is not an outage: that is the handler's.
+A statement that the server refused (deadlock, lock timeout, a broken query) is not an outage: in a handler, it is the
+handler's. In the statements of the messaging itself the first two are nobody's, and pass when they are repeated.
 Source: PostgreSQL manual, appendix "Error Codes".
 """
 
@@ -20,6 +21,16 @@ _AWAY = {
     "53300",  # too_many_connections
 }
 
+_IN_THE_WAY = {
+    "40P01",  # deadlock_detected
+    "40001",  # serialization_failure
+    "55P03",  # lock_not_available
+}
+_SHORT_OF = {
+    "53",  # insufficient resources: disk, memory
+    "58",  # errors of the system below the server
+}
+
 
 def is_database_away(error: BaseException) -> bool:
     """Tell whether ``error`` means that the server cannot be reached, rather than that it refused a statement."""
@@ -29,6 +40,15 @@ def is_database_away(error: BaseException) -> bool:
     if sqlstate is None:
         return True  # raised by the client side: no connection, or it broke
     return sqlstate in _AWAY or sqlstate.startswith("08")
+
+
+def is_passing(error: BaseException) -> bool:
+    """Tell whether ``error`` says nothing of the statement, only of the moment: away, or in the way of others.
+
+    A migration that locks one table after another, for one, gets into a deadlock with whoever reads two of them.
+    """
+    sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
+    return is_database_away(error) or sqlstate in _IN_THE_WAY or sqlstate[:2] in _SHORT_OF
 
 
 def wait_for_database() -> bool:

@@ -4,6 +4,6 @@ The admin's desk, ``manage.py dead_letters`` and the API are three doors to the 
 redirecting, discarding. Each is one audited operation in one transaction (audit.py).
 """
 
-from messaging.dead_letters.burial import RELAY, bury, bury_unreadable
+from messaging.dead_letters.burial import RELAY, bury, bury_unreadable, claim_burial
 
-__all__ = ["RELAY", "bury", "bury_unreadable"]
+__all__ = ["RELAY", "bury", "bury_unreadable", "claim_burial"]

@@ -5,7 +5,8 @@ opens its letter again; a second burial of an open one changes nothing.
 """
 
 import hashlib
-from typing import TYPE_CHECKING
+import socket
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import structlog
@@ -14,9 +15,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from messaging.envelope import Envelope
-from messaging.models import Attempt, DeadLetter
+from messaging.models import Attempt, DeadLetter, ProcessedMessage
 from messaging.models.dead_letter import Reason
-from messaging.outage import is_database_away
+from messaging.outage import is_passing
 from messaging.owners import owner_of
 from messaging.signals import dead_lettered
 from messaging.storable import storable
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-RELAY = "messaging.relay"  # stands in for the consumer of an event that the relay does not know
+COLLECTOR: Final = "messaging.collector"  # in the inbox: has buried something without a message id of its own
+RELAY: Final = "messaging.relay"  # stands in for the consumer of an event that the relay does not know
 
 
 def bury(
@@ -62,6 +64,15 @@ def bury(
     )
 
 
+def claim_burial(identity: UUID) -> bool:
+    """Tell whether a thing without a message id is to be buried now, or was at an earlier delivery.
+
+    Call inside the transaction that buries it.
+    """
+    worker = socket.gethostname()[:200]
+    return bool(ProcessedMessage.objects.claim(consumer=COLLECTOR, message_ids=[identity], worker=worker))
+
+
 def bury_unreadable(
     *, consumer: str, raw: str, reason: Reason, error: "ErrorDescription", task_id: str = "", attempt_count: int = 0
 ) -> None:
@@ -94,7 +105,7 @@ def tell(*, key: str, consumer: str, message_id: UUID) -> None:
     except SoftTimeLimitExceeded:  # the bundle's time is up, wherever it was: no fault of the receiver
         raise
     except Exception as error:
-        if is_database_away(error):
+        if is_passing(error):
             raise
         log.exception("receiver_failed", signal="dead_lettered", consumer=consumer, message_id=str(message_id))
 

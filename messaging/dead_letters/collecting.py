@@ -4,26 +4,20 @@ Invariant: a message that is delivered again (its collector was killed between c
 identity is claimed in the inbox by the transaction that writes the rows.
 """
 
-import socket
-from typing import Final
-
 import structlog
 from django.db import transaction
 
 from messaging.dead_letters.arrivals import Arrival, NotABundle
-from messaging.dead_letters.burial import bury, bury_unreadable
+from messaging.dead_letters.burial import bury, bury_unreadable, claim_burial
 from messaging.dead_letters.verdicts import Verdict, verdict_on
 from messaging.envelope import unseal
 from messaging.errors import BadSignature
 from messaging.failures import describe, fault
-from messaging.models import ProcessedMessage
 from messaging.models.dead_letter import Reason
-from messaging.outage import is_database_away
+from messaging.outage import is_passing
 from messaging.subscriptions import subscription_named
 
 log = structlog.get_logger(__name__)
-
-COLLECTOR: Final = "messaging.collector"  # its name in the inbox
 
 
 def collect(arrival: Arrival) -> None:
@@ -31,17 +25,17 @@ def collect(arrival: Arrival) -> None:
     try:
         _collect(arrival)
     except Exception as error:
-        if is_database_away(error):
+        if is_passing(error):
             raise
         log.exception("arrival_kept_raw", task_id=arrival.task_id)
         with transaction.atomic():
-            if _claim(arrival):
+            if claim_burial(arrival.identity):
                 _keep(arrival, Verdict(Reason.UNDECODABLE, describe(error)))
 
 
 def _collect(arrival: Arrival) -> None:
     with transaction.atomic():
-        if not _claim(arrival):
+        if not claim_burial(arrival.identity):
             log.info("arrival_known", task_id=arrival.task_id)
             return
         verdict = verdict_on(arrival)
@@ -52,13 +46,6 @@ def _collect(arrival: Arrival) -> None:
             return
         for sealed in bundle:
             _bury_one(arrival, verdict, sealed)
-
-
-def _claim(arrival: Arrival) -> bool:
-    claimed = ProcessedMessage.objects.claim(
-        consumer=COLLECTOR, message_ids=[arrival.identity], worker=socket.gethostname()[:200]
-    )
-    return bool(claimed)
 
 
 def _bury_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
@@ -75,7 +62,7 @@ def _bury_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
                 task_id=arrival.task_id,
             )
     except Exception as error:
-        if is_database_away(error):
+        if is_passing(error):
             raise
         reason = Reason.BAD_SIGNATURE if isinstance(error, BadSignature) else Reason.UNDECODABLE
         bury_unreadable(

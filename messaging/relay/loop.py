@@ -17,7 +17,7 @@ from django.db import DatabaseError, connection
 
 from messaging.heartbeats.rounds import RoundHeart
 from messaging.models.heartbeat import Trouble
-from messaging.outage import is_database_away
+from messaging.outage import is_passing
 from messaging.relay.bundles import BROKER_ERRORS, BrokerFull, BrokerTrouble
 from messaging.relay.outbox import send_outbox
 from messaging.relay.retries import send_retries
@@ -64,10 +64,10 @@ class Relay:
             except BrokerTrouble as error:
                 self._back_off("broker_away", error)
             except DatabaseError as error:
-                if not is_database_away(error):
+                if not is_passing(error):
                     raise
                 self._drop_database_connection()
-                self._back_off("database_away", error)
+                self._back_off("database_in_trouble", error)
         self._heart.stop()
         log.info("relay_stopped")
 

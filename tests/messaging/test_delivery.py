@@ -2,12 +2,17 @@
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from celery import current_app
 from django.db import transaction
 
+from messaging.delivery import deliver
+from messaging.envelope import seal
 from messaging.events import Event
 from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from messaging.models.dead_letter import Reason
@@ -16,6 +21,7 @@ from messaging.sending import send_bundle
 from tests.processes import Process, wait_until
 from tests.sample.events import Listed, Sampled
 from tests.sample.models import Effect
+from tests.sample.tasks import take_one
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "worker")]
 
@@ -36,6 +42,14 @@ def wait_for_effects(sample_id: UUID, *consumers: str, seconds: float = 30) -> N
 def wait_for_death(sample_id: UUID, seconds: float = 60) -> DeadLetter:
     wait_until(lambda: DeadLetter.objects.filter(key=sample_id).exists(), seconds=seconds, what="a dead letter")
     return DeadLetter.objects.get(key=sample_id)
+
+
+@contextmanager
+def in_a_request(**request: str) -> Iterator[Any]:
+    task: Any = take_one
+    task.push_request(**request)
+    yield task
+    task.pop_request()
 
 
 def test_a_message_and_its_follow_up_take_effect_once() -> None:
@@ -158,8 +172,6 @@ def _end_backends() -> int:
 @pytest.mark.parametrize("garbage", ["no signature at all", '{"message_id": 1}:c2lnbmF0dXJl', "", "\x00"])
 def test_what_is_no_envelope_is_buried_and_its_bundle_gets_through(garbage: str) -> None:
     sample_id = uuid4()
-    from messaging.envelope import seal
-
     with transaction.atomic():
         publish(Sampled(sample_id=sample_id))
         message = OutboxMessage.objects.get()
@@ -168,6 +180,14 @@ def test_what_is_no_envelope_is_buried_and_its_bundle_gets_through(garbage: str)
     wait_until(lambda: "take_one" in effects(sample_id), what="the good one")
     letter = DeadLetter.objects.get()
     assert letter.reason == Reason.BAD_SIGNATURE
+
+
+def test_what_is_no_envelope_is_buried_once_however_often_its_bundle_is_delivered() -> None:
+    """As after a worker that was killed between the burial and the ack; taken apart, the bundle keeps its root."""
+    for task_id, root_id in [("first", "first"), ("first", "first"), ("taken apart", "first"), ("another", "another")]:
+        with in_a_request(id=task_id, root_id=root_id) as task:
+            deliver(task, ["no signature at all"])
+    assert DeadLetter.objects.filter(reason=Reason.BAD_SIGNATURE).count() == 2
 
 
 def test_a_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(worker: Process) -> None:

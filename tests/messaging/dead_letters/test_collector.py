@@ -9,11 +9,13 @@ import pytest
 from celery import current_app
 
 from messaging.dead_letters.arrivals import read
-from messaging.dead_letters.collecting import COLLECTOR, collect
+from messaging.dead_letters.burial import COLLECTOR
+from messaging.dead_letters.collecting import collect
 from messaging.envelope import seal
 from messaging.models import DeadLetter, ProcessedMessage
 from messaging.models.dead_letter import Reason, State
 from messaging.queues import dead_letter_queue
+from tests.deadlock import lock_in_the_wrong_order
 from tests.messaging.dead_letters.dead_letter_queue import DEAD, bury_in_broker, publish, wait_for_letters
 from tests.messaging.dead_letters.factories import an_envelope
 from tests.processes import Process, wait_until
@@ -36,6 +38,15 @@ def test_a_message_that_is_delivered_again_makes_no_second_row(collector: Proces
     wait_until(lambda: "arrival_known" in collector.output(), what="the second delivery")
     wait_for_letters(1)
     assert ProcessedMessage.objects.filter(consumer=COLLECTOR).count() == 1
+
+
+def test_a_deadlock_changes_nothing_about_the_letter(collector: Process) -> None:
+    lock_in_the_wrong_order(
+        "messaging_deadletter", lambda: bury_in_broker(seal(an_envelope())), then="messaging_processedmessage"
+    )
+    wait_until(lambda: "database_in_trouble" in collector.output(), what="the collector to lose")
+    wait_for_letters(1)
+    assert DeadLetter.objects.get().reason == Reason.UNKNOWN_TASK
 
 
 def publish_unacknowledged() -> None:

@@ -8,6 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from messaging.models import OutboxMessage
+from tests.deadlock import lock_in_the_wrong_order
 from tests.messaging.relay.outbox_and_queue import bundles, place
 from tests.processes import Process, manage_command, running, wait_until
 
@@ -47,5 +48,12 @@ def test_a_database_restart_is_survived(relay: Process) -> None:
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     place(1)
+    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
+    assert relay.exit_code is None
+
+
+def test_a_deadlock_is_survived(relay: Process) -> None:
+    lock_in_the_wrong_order("messaging_circuit", lambda: place(1), then="messaging_outboxmessage, messaging_attempt")
+    wait_until(lambda: "database_in_trouble" in relay.output(), what="the relay to lose")
     wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
     assert relay.exit_code is None
