@@ -1,20 +1,21 @@
 """Fixtures that every part of the tests may use."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import hypothesis
 import pytest
-from celery import current_app
 from django.db import connection
 from django.utils import translation
 from xdist.scheduler import LoadFileScheduling
 
 from messaging.transport import looking
-from messaging.transport.redis import Channel as RedisChannel
-from tests import emptying
+from tests import emptying, evidence
 from tests.browser import browser, open_as, open_page  # noqa: F401 - here only: one process can have one browser
-from tests.processes import Process, manage_command, running, wait_until_database_is_idle, worker_command
+from tests.forkserver import stop_fork_servers
+from tests.processes import Process
+from tests.quiet import become_quiet, empty_queues, forget_taken
+from tests.shared import end_all_but, shared
 
 emptying.install()
 
@@ -25,6 +26,7 @@ LONG = (
     "tests/e2e",
     "tests/e2e/test_thousand_customers",  # nobody should have to wait for their mails
     "tests/contract",
+    "tests/config/test_make_run",
     "tests/orders/exports/test_workers",
     "tests/config/local/test_supervise",
 )
@@ -54,6 +56,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=place)  # keeps the random order otherwise
 
 
+def pytest_unconfigure() -> None:
+    """Leave no process behind."""
+    stop_fork_servers()
+
+
 hypothesis.settings.register_profile("thorough", max_examples=2_000)  # pytest --hypothesis-profile=thorough
 
 
@@ -61,6 +68,21 @@ hypothesis.settings.register_profile("thorough", max_examples=2_000)  # pytest -
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
     """Share the tests out over the processes of ``-n``."""
     return FileByFile(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say of a test with real processes that failed how far it got, before its tables are emptied."""
+    report = yield
+    if report.when == "call" and report.failed and "quiet" in getattr(item, "fixturenames", ()):
+        evidence.add_to(report)
+    return report
+
+
+@pytest.fixture(autouse=True)
+def _nobody_else(request: pytest.FixtureRequest) -> None:
+    """Run without the processes that an earlier test has asked for, and this one does not."""
+    end_all_but(request.fixturenames)
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +95,8 @@ def _speak_english() -> None:
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """End what is still connected before the database is dropped: a thread that answers nobody any more."""
     yield
+    end_all_but(())
+    connection.close()  # the last test may have ended it
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -80,36 +104,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         )
 
 
-@pytest.fixture(scope="module")
-def _worker(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    queues = [name for name in current_app.amqp.queues if name != "dead_letters"]
-    log = tmp_path_factory.mktemp("worker") / "worker.log"
-    with running(worker_command(*queues), log=log, ready=" ready.") as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def _relay(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    log = tmp_path_factory.mktemp("relay") / "relay.log"
-    with running(manage_command("relay"), log=log, ready="relay_started") as process:
-        yield process
-
-
-def empty_queues() -> None:
-    """Drop what waits, and what a killed worker of an earlier test had taken: its lease would bring it back later."""
-    with current_app.connection_for_write() as broker:
-        channel = broker.default_channel
-        for queue in current_app.amqp.queues.values():
-            queue.bind(channel).declare()
-            queue.bind(channel).purge()
-        if isinstance(channel, RedisChannel):
-            channel.client.delete(channel.unacked_key, channel.unacked_index_key)
-
-
 @pytest.fixture
 def empty_broker() -> None:
     """Start with nothing in the broker."""
     empty_queues()
+    forget_taken()
+
+
+@pytest.fixture
+def quiet(transactional_db: None, empty_broker: None) -> Iterator[None]:
+    """End with nothing under way. The processes that a module's tests share depend on it."""
+    yield
+    become_quiet()
 
 
 @pytest.fixture
@@ -122,17 +128,18 @@ def patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def worker(transactional_db: None, empty_broker: None, _worker: Process) -> Iterator[Process]:
-    """Run one worker for every queue of the project; the tests of a module share it, so they must leave it alive."""
-    assert _worker.exit_code is None, _worker.output()
-    yield _worker
-    empty_queues()
-    wait_until_database_is_idle()
+def worker(quiet: None) -> Process:
+    """Run one worker for every queue of the project; the next test may share it, so leave it alive."""
+    return shared("worker")
 
 
 @pytest.fixture
-def relay(transactional_db: None, empty_broker: None, _relay: Process) -> Iterator[Process]:
-    """Run one relay; the tests of a module share it, so they must leave it alive."""
-    assert _relay.exit_code is None, _relay.output()
-    yield _relay
-    wait_until_database_is_idle()
+def relay(quiet: None) -> Process:
+    """Run one relay; the next test may share it, so leave it alive."""
+    return shared("relay")
+
+
+@pytest.fixture
+def collector(quiet: None) -> Process:
+    """Run one collector of dead letters; the next test may share it, so leave it alive."""
+    return shared("collector")

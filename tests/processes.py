@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
 from django.db import connection
 
 from config.local.tether import tethered
+from tests.forkserver import forked
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -25,44 +27,55 @@ def wait_until(condition: Callable[[], object], *, seconds: float = 30, what: st
         time.sleep(0.05)
 
 
-def wait_until_database_is_idle() -> None:
-    """Wait until no other connection has a transaction: emptying the tables would get into a deadlock with it."""
-    statement = (
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-        " AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'"
-    )
+class Handle(Protocol):
+    """What the system knows of a process."""
 
-    def is_idle() -> bool:
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            return bool(cursor.fetchone() == (0,))
+    @property
+    def pid(self) -> int: ...
 
-    wait_until(is_idle, seconds=30, what="the end of all transactions")
+    def poll(self) -> int | None: ...
+
+
+Start = Callable[[Sequence[str], Path, dict[str, str]], Handle]
+
+
+def alone(command: Sequence[str], log: Path, environment: dict[str, str]) -> Handle:
+    """Start any program, as the shell does: one that sees to its own environment, or is none of the project's."""
+    with log.open("ab") as out:
+        return subprocess.Popen(
+            # Tied to us: a test run that is killed must leave no worker behind that takes the next run's messages.
+            tethered(command, signal.SIGKILL),
+            cwd=ROOT,
+            env=environment,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+
+
+#: All that were started by this test run.
+started: list["Process"] = []
 
 
 class Process:
-    """A child process in its own process group, its output kept in a file."""
+    """A process of the project in a process group of its own, its output kept in a file."""
 
-    def __init__(self, command: Sequence[str], *, log: Path, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], *, log: Path, env: dict[str, str] | None = None, start: Start = forked
+    ) -> None:
         self.log = log
-        with log.open("ab") as out:
-            self._process = subprocess.Popen(
-                # Tied to us: a test run that is killed must leave no worker behind that takes the next run's messages.
-                tethered(command, signal.SIGKILL),
-                cwd=ROOT,
-                env={**_environment(), **(env or {})},
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-            )
+        log.touch()
+        self._handle = start(command, log, {**_environment(), **(env or {})})
+        started.append(self)
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        return self._handle.pid
 
     @property
     def exit_code(self) -> int | None:
-        return self._process.poll()
+        """Return the exit code, negative for a signal; None while it runs."""
+        return self._handle.poll()
 
     def output(self) -> str:
         return self.log.read_text(errors="replace")
@@ -71,12 +84,21 @@ class Process:
         def said_or_died() -> bool:
             return text in self.output() or self.exit_code is not None
 
-        wait_until(said_or_died, seconds=seconds, what=f"{text!r} from the process, which printed:\n{self.output()}")
-        assert text in self.output(), self.output()
+        with suppress(AssertionError):
+            wait_until(said_or_died, seconds=seconds)
+        assert text in self.output(), f"Expected {text!r} within {seconds} s, got:\n{self.output()}"
+
+    def wait(self, *, seconds: float = 30) -> int:
+        """Wait for its end; return the exit code."""
+        wait_until(lambda: self.exit_code is not None, seconds=seconds, what=f"the end of process {self.pid}")
+        assert self.exit_code is not None
+        return self.exit_code
 
     def kill(self) -> None:
         """Kill -9 the whole group: the process and its children, as a machine that goes down does."""
-        self._signal(signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.wait()
 
     def send(self, signum: int) -> None:
         """Send a signal to the process itself, not to its children."""
@@ -86,27 +108,18 @@ class Process:
     def stop(self, *, seconds: float = 30) -> int:
         """SIGTERM, and SIGKILL when that takes too long; return the exit code."""
         self.send(signal.SIGTERM)
-        try:
-            return self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return -signal.SIGKILL
-        finally:
-            self._signal(signal.SIGKILL)
-            self._process.wait()
-
-    def _signal(self, signum: int) -> None:
-        try:
-            os.killpg(self.pid, signum)
-        except ProcessLookupError:
-            return
-        if signum == signal.SIGKILL:
-            self._process.wait()
+        with suppress(AssertionError):
+            self.wait(seconds=seconds)
+        self.kill()
+        return self.exit_code or 0
 
 
 @contextmanager
-def running(command: Sequence[str], *, log: Path, ready: str, env: dict[str, str] | None = None) -> Iterator[Process]:
+def running(
+    command: Sequence[str], *, log: Path, ready: str, env: dict[str, str] | None = None, start: Start = forked
+) -> Iterator[Process]:
     """Run a process, wait until it says it is ready, and stop it at the end."""
-    process = Process(command, log=log, env=env)
+    process = Process(command, log=log, env=env, start=start)
     try:
         process.wait_for_output(ready)
         yield process

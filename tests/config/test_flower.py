@@ -13,7 +13,7 @@ import pytest
 from celery import current_app
 
 from config.local.ports import free_port
-from tests.processes import Process, wait_until
+from tests.processes import Process, alone, wait_until
 
 LOGIN = "operator:a-password-of-some-length"
 COMMAND = (sys.executable, "-m", "celery", "--quiet", "-A", "config", "flower", "--conf=config/flower.py")
@@ -24,7 +24,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("flower")
     port = free_port(seed=str(folder))
     variables = {"FLOWER_PORT": str(port), "FLOWER_BASIC_AUTH": LOGIN, "DJANGO_DEBUG": "0"}
-    process = Process(COMMAND, log=folder / "flower.log", env=variables)
+    process = Process(COMMAND, log=folder / "flower.log", env=variables, start=alone)
     try:
         wait_until(lambda: process.exit_code is not None or status(port, "/healthcheck"), seconds=60, what="Flower")
         yield port

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.local.ports import free_port
-from tests.processes import Process, wait_until
+from tests.processes import Process, alone, wait_until
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--access-logfile", "-")
 SLOW_SECONDS = 1.0
@@ -34,6 +34,7 @@ def server(port: int, tmp_path: Path) -> Iterator[Process]:
         [*COMMAND, "tests.config.test_gunicorn:application"],
         log=tmp_path / "gunicorn.log",
         env={"WEB_PORT": str(port), "WEB_PROCESSES": "1"},
+        start=alone,
     )
     try:
         wait_until(lambda: process.exit_code is not None or get(port, "/") == b"done", seconds=60, what="the server")

@@ -12,7 +12,7 @@ import pytest
 from config.embedded import Postgres
 from config.local.ports import free_port
 from tests.e2e.baton import Customers
-from tests.processes import ROOT, Process, wait_until
+from tests.processes import ROOT, Process, alone, wait_until
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -24,7 +24,7 @@ def test_make_run_works_in_a_fresh_clone_with_an_empty_environment_and_ctrl_c_le
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     ports = {name: str(free_port(seed=f"{clone}:{name}")) for name in ("WEB_PORT", "FLOWER_PORT")}
     variables = [f"{name}={value}" for name, value in {**kept, **ports}.items()]
-    process = Process(["env", "-i", *variables, "make", "-C", str(clone), "run"], log=tmp_path / "run.log")
+    process = Process(["env", "-i", *variables, "make", "-C", str(clone), "run"], log=tmp_path / "run.log", start=alone)
     try:
         process.wait_for_output("Baton is running.", seconds=200)
         process.wait_for_output("Kill a worker now")

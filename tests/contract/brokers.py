@@ -17,6 +17,7 @@ from config.embedded import Valkey
 from messaging.queues import dead_letter_queue
 from messaging.transport.depth import Depth, depths
 from tests.contract.celery_app import QUEUES, STARTED, make_app
+from tests.forkserver import forked_off_celery
 from tests.processes import Process, wait_until
 from tests.rabbitmq import RabbitMQ
 
@@ -115,6 +116,7 @@ class Broker:
                 "CELERY_BROKER_URL": self.service.url,
                 "CONTRACT_VISIBILITY_TIMEOUT": str(self.visibility_timeout or ""),
             },
+            start=forked_off_celery,
         )
 
     @contextmanager

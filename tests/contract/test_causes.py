@@ -8,8 +8,8 @@ import kombu.pools
 import pytest
 from celery import current_app
 
-from tests.conftest import _worker, worker  # noqa: F401 - the project's, not that of the other contract tests
-from tests.messaging.dead_letters.conftest import _collector, collector, nothing_repaired  # noqa: F401 - fixtures
+from tests.conftest import worker  # noqa: F401 - the project's, not that of the other contract tests
+from tests.messaging.dead_letters.conftest import nothing_repaired  # noqa: F401 - a fixture
 from tests.messaging.dead_letters.test_causes import (
     pytestmark,  # noqa: F401 - its marks
     test_a_dead_message_is_one_row_that_says_why,  # noqa: F401 - the test itself

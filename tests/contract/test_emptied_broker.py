@@ -36,7 +36,8 @@ from tests.inventory.factories import stock
 from tests.messaging.flow.conftest import declare, delete
 from tests.orders.exports.factories import an_export
 from tests.orders.factories import a_request, products
-from tests.processes import Process, manage_command, wait_until, wait_until_database_is_idle, worker_command
+from tests.processes import Process, manage_command, wait_until, worker_command
+from tests.quiet import wait_until_database_is_idle
 from tests.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from tests.sample.events import Sampled
 from tests.sample.models import Effect

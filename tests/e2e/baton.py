@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 from config.embedded import Postgres
 from config.local.ports import free_port
-from tests.processes import Process, wait_until
+from tests.processes import Process, alone, wait_until
 
 START_SECONDS = 180  # longer than the run itself waits for its programs
 FINAL = ("confirmed", "rejected", "cancelled")
@@ -89,7 +89,10 @@ class Baton(Customers):
         self.web_port, self.flower_port = (free_port(seed=f"{state_dir}:{name}") for name in ("web", "flower"))
         super().__init__(f"http://127.0.0.1:{self.web_port}")
         self._process = Process(
-            [sys.executable, "-m", "config.local.run"], log=state_dir / "run.log", env=self.environment()
+            [sys.executable, "-m", "config.local.run"],
+            log=state_dir / "run.log",
+            env=self.environment(),
+            start=alone,
         )
 
     def environment(self) -> dict[str, str]:

@@ -150,6 +150,8 @@ CAUSES = [
 ]
 
 
-def wait_for_letter(*, seconds: float = 90) -> DeadLetter:
-    wait_until(DeadLetter.objects.exists, seconds=seconds, what="a dead letter")
-    return DeadLetter.objects.get()
+def wait_for_letter(key: str, *, seconds: float = 90) -> DeadLetter:
+    """Wait for the letter about an aggregate, or of what cannot be read (an empty key), and return it."""
+    letters = DeadLetter.objects.filter(key=key)
+    wait_until(letters.all().exists, seconds=seconds, what="a dead letter")
+    return letters.get()

@@ -53,7 +53,7 @@ def command(rabbitmq: RabbitMQ, tmp_path: Path) -> Run:
 
     def run(*words: str) -> Process:
         process = Process(manage_command(*words), log=tmp_path / "command.log", env={"CELERY_BROKER_URL": rabbitmq.url})
-        process._process.wait(90)
+        process.wait(seconds=90)
         return process
 
     return run

@@ -75,7 +75,7 @@ def test_what_a_worker_has_when_the_pause_comes_is_parked_without_cost_and_runs_
 
 def test_a_retry_that_is_due_waits_and_goes_on_counting_afterwards(producer: kombu.Producer) -> None:
     (envelope,) = published("transient")
-    OutboxMessage.objects.update(published_at=timezone.now())
+    OutboxMessage.objects.update(published_at=timezone.now(), sent_to=[CONSUMER.consumer])
     run(envelope)
     Attempt.objects.update(due_at=timezone.now())
     pause(CONSUMER, actor=ANN, why="x")
@@ -108,7 +108,7 @@ def test_one_key_of_one_event_waits_and_the_others_go_on(producer: kombu.Produce
 
 def test_the_claim_of_retries_knows_an_event_from_another_with_the_same_key(producer: kombu.Producer) -> None:
     (envelope,) = published("transient")
-    OutboxMessage.objects.update(published_at=timezone.now())
+    OutboxMessage.objects.update(published_at=timezone.now(), sent_to=[CONSUMER.consumer])
     run(envelope)
     Attempt.objects.update(due_at=timezone.now())
     pause(Target(event_name="sample.chained", key=envelope.key), actor=ANN, why="x")

@@ -29,7 +29,7 @@ def test_a_worker_tells_what_it_runs_and_what_it_has_reserved(worker: Process, r
     ids = [uuid4() for _ in range(3)]
     for sample_id in ids:
         with transaction.atomic():
-            publish(Sampled(sample_id=sample_id, behaviour="ok", seconds=4))
+            publish(Sampled(sample_id=sample_id, behaviour="ok", seconds=2))
     wait_until(lambda: row("worker", worker.pid).running, what="a running message")
     found = row("worker", worker.pid)
     assert found.is_consuming

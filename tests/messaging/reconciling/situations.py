@@ -17,7 +17,7 @@ from messaging.models.dead_letter import Reason
 from messaging.publish import publish
 from messaging.relay.outbox import send_outbox
 from messaging.relay.retries import send_retries
-from tests.conftest import empty_queues
+from tests.quiet import empty_queues, forget_taken
 from tests.sample.events import Sampled
 
 CONSUMER = "sample.take_one"
@@ -39,6 +39,7 @@ def send(count: int = 1, *, age_seconds: float = 300) -> list[OutboxMessage]:
 def lose() -> None:
     """Empty the broker."""
     empty_queues()
+    forget_taken()
 
 
 def relay_retries() -> int:

@@ -1,0 +1,80 @@
+"""Leave nothing under way: what one test has started must not end in the next one's tables.
+
+A test is over when it has seen what it waited for; relay, worker and collector are not: a follow-up still waits in the
+outbox, a message is taken and not begun, a letter is not acknowledged. Emptied tables do not stop any of these.
+"""
+
+import time
+
+from celery import current_app
+from django.db import connection
+
+from messaging.models import Attempt, OutboxMessage
+from messaging.transport.redis import Channel as RedisChannel
+from tests import emptying
+from tests.processes import wait_until
+
+# A worker that the test has killed never gives back what it took: then this ends the waiting.
+PATIENCE_SECONDS = 5.0
+
+
+def empty_queues() -> int:
+    """Drop what waits in the queues, after declaring those that are gone; return how much it was."""
+    with current_app.connection_for_write() as broker:
+        channel = broker.default_channel
+        bound = [queue.bind(channel) for queue in current_app.amqp.queues.values()]
+        for queue in bound:
+            queue.declare()
+        return sum(queue.purge() or 0 for queue in bound)
+
+
+def taken_count() -> int:
+    """Return how many messages consumers have taken and not ended. RabbitMQ does not tell: none."""
+    with current_app.connection_for_read() as broker:
+        channel = broker.default_channel
+        return int(channel.client.zcard(channel.unacked_index_key)) if isinstance(channel, RedisChannel) else 0
+
+
+def forget_taken() -> None:
+    """Forget what a killed worker had taken: its lease would bring it back later."""
+    with current_app.connection_for_write() as broker:
+        channel = broker.default_channel
+        if isinstance(channel, RedisChannel):
+            channel.client.delete(channel.unacked_key, channel.unacked_index_key)
+
+
+def become_quiet() -> None:
+    """Drop what waits and let end what runs, until nothing of either is found."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not _is_quiet():
+        if time.monotonic() > deadline:
+            forget_taken()
+            return
+        time.sleep(0.02)
+
+
+def _is_quiet() -> bool:
+    """Drop what waits; tell whether it was nothing, and nobody has anything in hand.
+
+    In the order in which a message goes on: what is taken is looked at before that which may become of it.
+    """
+    is_idle = taken_count() == 0
+    wait_until_database_is_idle()
+    waiting = OutboxMessage.objects.waiting().exists() or Attempt.objects.filter(sent_at=None).exists()
+    emptying.empty_tables(connection)
+    return is_idle and not waiting and empty_queues() == 0
+
+
+def wait_until_database_is_idle() -> None:
+    """Wait until no other connection has a transaction: emptying the tables would get into a deadlock with it."""
+    statement = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'"
+    )
+
+    def is_idle() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return bool(cursor.fetchone() == (0,))
+
+    wait_until(is_idle, seconds=30, what="the end of all transactions")
