@@ -55,7 +55,7 @@ def broker_that_gives_nothing() -> Iterator[None]:
 
 
 def test_a_busy_worker_is_alive_though_its_queue_fills(worker: Process) -> None:
-    send(seconds=5, count=6)
+    send(seconds=3, count=5)
     wait_until(lambda: Heartbeat.objects.filter(pid=worker.pid, running__0__isnull=False).exists(), what="a run")
     found = Heartbeat.objects.get(pid=worker.pid)
     wait_until(lambda: Heartbeat.objects.get(pid=worker.pid).beaten_at > found.beaten_at, what="another beat")
