@@ -3,12 +3,13 @@
 A worker of the project needs two seconds of processor time until it is ready, nearly all of it for imports; the tests
 start hundreds. Forked off a process that has done them, it needs a tenth. What runs is the same: the same program with
 the same arguments and environment, in a session of its own, tied to the test run. There is a server for each
-environment, since settings are read once; and one for programs that only share Celery with the project.
+environment, since settings are read once, and for each Celery application.
 
-The server's end, ``python -m tests.forkserver FD WHAT``, answers requests on a socket, one JSON object a packet:
+The server's end, ``python -m tests.forkserver FD APPLICATION``, answers requests on a socket, one JSON object a packet:
 ``{"run": [words], "log": path}`` with the pid, ``{"wait": pid}`` with the exit code (null: still running).
 """
 
+import importlib
 import json
 import os
 import runpy
@@ -25,19 +26,19 @@ from config.local.tether import signal_on_parent_death, tethered
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_PACKET_BYTES = 200_000
-PROJECT, CELERY = "project", "celery"  # what a server has imported
+PROJECT = "config"  # the Celery application; that of contract tests is another
 _servers: dict[tuple[str, frozenset[tuple[str, str]]], "ForkServer"] = {}
 
 
 class ForkServer:
     """The tests' end: a server for one environment."""
 
-    def __init__(self, what: str, environment: dict[str, str]) -> None:
+    def __init__(self, application: str, environment: dict[str, str]) -> None:
         self._lock = threading.Lock()
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                tethered([sys.executable, "-m", "tests.forkserver", str(theirs.fileno()), what], signal.SIGKILL),
+                tethered([sys.executable, "-m", "tests.forkserver", str(theirs.fileno()), application], signal.SIGKILL),
                 cwd=ROOT,
                 env=environment,
                 pass_fds=[theirs.fileno()],
@@ -77,23 +78,13 @@ class Fork:
         return self._exit_code
 
 
-def forked(command: Sequence[str], log: Path, environment: dict[str, str]) -> Fork:
-    """Start a program of the project off the server for its environment."""
-    return _fork_server(PROJECT, environment).run(command, log)
-
-
-def forked_off_celery(command: Sequence[str], log: Path, environment: dict[str, str]) -> Fork:
-    """Start a program that has a Celery application of its own."""
-    return _fork_server(CELERY, environment).run(command, log)
-
-
-def _fork_server(what: str, environment: dict[str, str]) -> ForkServer:
-    """Return the server for an environment; the first to ask waits for its imports."""
+def forked(command: Sequence[str], log: Path, environment: dict[str, str], application: str = PROJECT) -> Fork:
+    """Start a program off the server for its environment; the first to ask waits for the imports."""
     environment = {name: value for name, value in environment.items() if name != "PYTEST_CURRENT_TEST"}
-    key = (what, frozenset(environment.items()))
+    key = (application, frozenset(environment.items()))
     if key not in _servers:
-        _servers[key] = ForkServer(what, environment)
-    return _servers[key]
+        _servers[key] = ForkServer(application, environment)
+    return _servers[key].run(command, log)
 
 
 def stop_fork_servers() -> None:
@@ -102,14 +93,19 @@ def stop_fork_servers() -> None:
         _servers.popitem()[1].stop()
 
 
-def import_celery() -> None:
-    """Import what a worker imports before it knows its application."""
-    import django.core.management
-    import django.db.models  # noqa: F401
+def prepare(application: str) -> None:
+    """Import what the programs import, and do what they do at their start, if they can inherit the result."""
+    import celery.bin.celery
+    import celery.bin.worker
+    import celery.concurrency.prefork
+    import celery.worker.consumer  # noqa: F401
+
+    importlib.import_module(application)
+    if application == PROJECT:
+        _set_up_django()
 
 
-def import_project() -> None:
-    """Set the project up, and do what its programs do at their start, if they can inherit the result."""
+def _set_up_django() -> None:
     import django
     from django.core.checks import run_checks
     from django.db import connections
@@ -161,7 +157,5 @@ def become(command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    import_celery()
-    if sys.argv[2] == PROJECT:
-        import_project()
+    prepare(sys.argv[2])
     become(serve(socket.socket(fileno=int(sys.argv[1]))))

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from config.embedded import Valkey
 from messaging.queues import dead_letter_queue
 from messaging.transport.depth import Depth, depths
 from tests.contract.celery_app import QUEUES, STARTED, make_app
-from tests.forkserver import forked_off_celery
+from tests.forkserver import forked
 from tests.processes import Process, wait_until
 from tests.rabbitmq import RabbitMQ
 
@@ -116,7 +117,7 @@ class Broker:
                 "CELERY_BROKER_URL": self.service.url,
                 "CONTRACT_VISIBILITY_TIMEOUT": str(self.visibility_timeout or ""),
             },
-            start=forked_off_celery,
+            start=partial(forked, application="tests.contract.tasks"),
         )
 
     @contextmanager
