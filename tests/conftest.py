@@ -113,7 +113,7 @@ def empty_broker() -> None:
 
 @pytest.fixture
 def quiet(transactional_db: None, empty_broker: None) -> Iterator[None]:
-    """End with nothing under way. The processes that a module's tests share depend on it."""
+    """End with nothing under way. The processes that tests share depend on it."""
     yield
     become_quiet()
 

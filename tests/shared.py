@@ -5,7 +5,6 @@ answer for a process that is not there.
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -33,7 +32,9 @@ def shared(name: str) -> Process:
     key = _key(name)
     if key not in _running:
         command, ready = _PROGRAMS[name]
-        process = Process(command(), log=Path(tempfile.mkdtemp(prefix=f"{name}-")) / "log")
+        log = Path(os.environ["BATON_STATE_DIR"]) / f"{name}.log"
+        log.unlink(missing_ok=True)  # what an earlier one said
+        process = Process(command(), log=log)
         _running[key] = process
         process.wait_for_output(ready)
     assert _running[key].exit_code is None, _running[key].output()
