@@ -74,8 +74,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Say of a test with real processes that failed how far it got, before its tables are emptied."""
     report = yield
-    if report.when == "call" and report.failed and "quiet" in getattr(item, "fixturenames", ()):
-        evidence.add_to(report)
+    if report.when == "call" and report.failed:
+        if "quiet" in getattr(item, "fixturenames", ()):
+            evidence.add_messages(report)
+        evidence.add_processes(report)
     return report
 
 

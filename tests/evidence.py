@@ -19,10 +19,14 @@ MAX_ROWS = 20
 MAX_LINES = 40
 
 
-def add_to(report: pytest.TestReport) -> None:
-    """Add what can be found out to the report."""
+def add_messages(report: pytest.TestReport) -> None:
+    """Add what the tables and the broker say of the messages."""
     report.sections.append(("how far did it get: tables", "\n".join(_tables())))
     report.sections.append(("how far did it get: queues", "\n".join(_queues())))
+
+
+def add_processes(report: pytest.TestReport) -> None:
+    """Add what the processes that still run have said last."""
     for process in processes.started:
         if process.exit_code is None:
             lines = process.output().splitlines()[-MAX_LINES:]

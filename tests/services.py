@@ -35,7 +35,9 @@ def _prepare() -> None:
 
 def _only_distributes() -> bool:
     """Tell whether this is the process that hands tests to others. Too early for pytest's own options."""
-    return "PYTEST_XDIST_WORKER" not in os.environ and any(word.startswith("-n") for word in sys.argv[1:])
+    return "PYTEST_XDIST_WORKER" not in os.environ and any(
+        word.startswith("-n") and word != "-n0" for word in sys.argv[1:]
+    )
 
 
 def _run(service: Postgres | Valkey) -> str:

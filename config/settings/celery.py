@@ -26,6 +26,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True  # a worker that starts before 
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # and goes on waiting, however long the outage
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # a queue that is deleted under its worker ends no worker, but a connection
 CELERY_WORKER_CONSUMER = "messaging.transport.consumer:Consumer"  # dead-letters what cannot be decoded
+CELERY_WORKER_POOL = "messaging.worker.prefork:TaskPool"  # -P prefork; notices at once that a child was killed
 
 # --- Queues and routes: from the one table -------------------------------------------------------------------------
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)

@@ -1,1 +1,1 @@
-"""What happens in a worker's main process, beside Celery: see request.py."""
+"""What happens in a worker's main process, beside Celery: request.py, prefork.py."""

@@ -95,8 +95,10 @@ class Broker:
             with self.client() as client:
                 client.delete("unacked", "unacked_index")
 
-    def start_worker(self, directory: Path, *queues: str, concurrency: int = 1, pool: str = "prefork") -> Process:
-        """Start a worker without waiting for it."""
+    def start_worker(
+        self, directory: Path, *queues: str, concurrency: int = 1, pool: str = "prefork", alert: bool = False
+    ) -> Process:
+        """Start a worker without waiting for it; an alert one notices within seconds what RabbitMQ has done to it."""
         self.workers += 1
         name = f"worker{self.workers}"
         command = [sys.executable, "-m", "celery", "-A", "tests.contract.tasks", "worker", "-l", "INFO", "-P", pool]
@@ -116,6 +118,7 @@ class Broker:
             env={
                 "CELERY_BROKER_URL": self.service.url,
                 "CONTRACT_VISIBILITY_TIMEOUT": str(self.visibility_timeout or ""),
+                "CONTRACT_IS_ALERT": "1" if alert else "",
             },
             start=partial(forked, application="tests.contract.tasks"),
         )

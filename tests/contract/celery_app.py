@@ -13,8 +13,10 @@ from messaging.transport.options import broker_settings, redis_options
 QUEUES = ("contract", "contract.other")
 STARTED, FINISHED = "started", "finished"  # what the tasks write down
 DELIVERY_LIMIT = 2  # three runs
-RENEWAL_SECONDS = 1.0  # without a message, until a worker renews its subscription
-HEARTBEAT_SECONDS = 2  # RabbitMQ takes a worker that is silent for twice as long for dead
+# Of workers that are to notice soon what RabbitMQ has done to them, or it to them. Never where deliveries are counted:
+# either may take a message for delivered that no task has seen, all the more on a busy machine.
+ALERT_RENEWAL_SECONDS = 1.0  # without a message, until a worker renews its subscription
+ALERT_HEARTBEAT_SECONDS = 2  # RabbitMQ takes a worker that is silent for twice as long for dead
 
 
 def make_app(broker_url: str, *, visibility_timeout: float | None = None, **options: Any) -> Celery:
@@ -43,7 +45,6 @@ def make_app(broker_url: str, *, visibility_timeout: float | None = None, **opti
         broker_write_url=broker.url,
         broker_transport_options={**broker.transport_options, **options},
         broker_use_ssl=broker.use_ssl,
-        broker_heartbeat=HEARTBEAT_SECONDS,
         broker_connection_timeout=2,
         task_queues=celery_queues([Queue(name, owner=PLATFORM) for name in QUEUES], delivery_limit=DELIVERY_LIMIT),
         task_routes=None,

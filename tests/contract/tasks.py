@@ -6,6 +6,7 @@ They write down each run as a line of a file whose path they are given, so that 
 import logging
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,17 @@ from celery.signals import task_prerun
 
 from config.celery import check_database_connection
 from messaging.transport.consumer import Consumer
-from tests.contract.celery_app import FINISHED, RENEWAL_SECONDS, STARTED, make_app
+from tests.contract.celery_app import ALERT_HEARTBEAT_SECONDS, ALERT_RENEWAL_SECONDS, FINISHED, STARTED, make_app
 
 HARD_LIMIT_SECONDS = 1
 
 task_prerun.disconnect(check_database_connection)  # there is no database
-Consumer.renewal_seconds = RENEWAL_SECONDS
 logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s")
 visibility = os.environ.get("CONTRACT_VISIBILITY_TIMEOUT")
 app = make_app(os.environ["CELERY_BROKER_URL"], visibility_timeout=float(visibility) if visibility else None)
+if os.environ["CONTRACT_IS_ALERT"]:
+    Consumer.renewal_seconds = ALERT_RENEWAL_SECONDS
+    app.conf.broker_heartbeat = ALERT_HEARTBEAT_SECONDS
 
 
 def note(path: str, line: str) -> int:
@@ -55,6 +58,18 @@ def fail(path: str) -> None:
 @app.task(name="kill_itself")
 def kill_itself(path: str) -> None:
     note(path, STARTED)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@app.task(name="end_slowly")
+def end_slowly(path: str) -> None:
+    """End as a process does whose files are closed first: the worker hears of it before there is an exit code."""
+    note(path, STARTED)
+    frame: Any = sys._getframe()
+    while "child_w" not in frame.f_locals:  # the end of billiard's pipe, where it forks
+        frame = frame.f_back
+    os.close(frame.f_locals["child_w"])
+    time.sleep(0.2)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

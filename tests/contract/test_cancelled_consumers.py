@@ -109,7 +109,7 @@ def test_the_loop_hears_of_a_channel_that_was_closed(broker: Broker, hub: Hub, c
 
 def test_a_worker_consumes_a_queue_that_was_declared_anew(broker: Broker, path: Path, tmp_path: Path) -> None:
     """Again and again while it starts, and while it is idle, and while it runs a task."""
-    worker = broker.start_worker(tmp_path)
+    worker = broker.start_worker(tmp_path, alert=True)
     worker.wait_for_output("Connected to")
     for _ in range(10):
         declare_anew(broker)

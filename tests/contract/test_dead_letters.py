@@ -48,6 +48,12 @@ def test_message_dies_of_its_task(
     assert worker.exit_code is None
 
 
+def test_killed_child_is_noticed_at_once(broker: Broker, worker: Process, path: Path) -> None:
+    """Not with the pool's round of every five seconds, though it may have begun to end before it has ended."""
+    broker.send("end_slowly", path, queue=QUEUE)
+    wait_for_lines(path, *[STARTED] * RUNS, seconds=4)
+
+
 def test_returns_are_counted_in_a_header(broker: Broker, worker: Process, path: Path) -> None:
     task_id = broker.send("hand_back", path, queue=QUEUE)
 

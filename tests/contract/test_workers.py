@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.contract.brokers import ALL_QUEUES, VISIBILITY_TIMEOUT, Broker, lines, open_gate, wait_for_lines
-from tests.contract.celery_app import FINISHED, HEARTBEAT_SECONDS, QUEUES, STARTED
+from tests.contract.celery_app import ALERT_HEARTBEAT_SECONDS, FINISHED, QUEUES, STARTED
 from tests.processes import Process, wait_until
 
 
@@ -117,14 +117,14 @@ def test_message_of_a_killed_worker_is_taken_up_by_another(broker: Broker, path:
 
 def test_stopped_worker_that_goes_on_disturbs_nobody(broker: Broker, path: Path, tmp_path: Path) -> None:
     """Its late ack must not end the delivery that somebody else has by then: a third run proves that it did not."""
-    stopped = broker.start_worker(tmp_path)
+    stopped = broker.start_worker(tmp_path, alert=True)
     with broker.running(stopped):
         broker.send("wait", path)
         wait_for_lines(path, STARTED)
         stopped.send(signal.SIGSTOP)
         second = broker.start_worker(tmp_path)
         with broker.running(second):
-            wait_for_lines(path, STARTED, STARTED, seconds=VISIBILITY_TIMEOUT + 4 * HEARTBEAT_SECONDS + 10)
+            wait_for_lines(path, STARTED, STARTED, seconds=VISIBILITY_TIMEOUT + 4 * ALERT_HEARTBEAT_SECONDS + 10)
             open_gate(path, 1)
             stopped.send(signal.SIGCONT)
             wait_for_lines(path, STARTED, STARTED, FINISHED)
