@@ -9,7 +9,3 @@ class InventoryConfig(AppConfig):
 
     name = "inventory"
     verbose_name = _("Inventory")
-
-    def ready(self) -> None:
-        """Contribute to what the reconciler reports."""
-        from inventory import findings  # noqa: F401, PLC0415  (models exist only now)

@@ -4,10 +4,10 @@ The relay asks at the moment of sending, so a consumer added by a deploy gets wh
 """
 
 from dataclasses import dataclass
-from functools import cache
 
 from celery import current_app
-from django.utils.module_loading import autodiscover_modules
+
+from messaging.discovery import discover
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,6 @@ def _all() -> dict[str, Subscription]:
     return _BY_CONSUMER
 
 
-@cache
 def import_consumers() -> None:
     """Import the tasks.py of every app, once."""
-    # Celery's own import_default_modules() would run the system checks, of which one asks for the consumers.
-    autodiscover_modules("tasks")
+    discover("tasks")  # Celery's import_default_modules() would run the system checks, of which one asks for this

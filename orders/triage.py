@@ -2,31 +2,19 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
 from messaging.triage.facts import Subject
 from messaging.triage.subjects import Kind, register, uuids_in
 from orders.events import OrderPlaced
+from orders.exports.triage import EXPORTS
 from orders.models import Order
 
 _QUEUE = "orders"
 # One of these settles an accepted order. They are the inventory's; orders.tasks consumes them.
 _ANSWERS = ("inventory.stock_reserved", "inventory.stock_rejected")
-
-
-def register_orders() -> None:
-    """Let triage know orders."""
-    register(
-        Kind(
-            name="order",
-            label=_("order"),
-            first_event=OrderPlaced.event_name,
-            queue=_QUEUE,
-            find=find_orders,
-            unsettled=unsettled_orders,
-        )
-    )
 
 
 def find_orders(keys: Collection[str]) -> dict[str, Subject]:
@@ -51,3 +39,15 @@ def _subject(order: Order) -> Subject:
         status=order.get_status_display(),
         awaited=() if order.is_final else _ANSWERS,
     )
+
+
+ORDERS: Final = Kind(
+    name="order",
+    label=_("order"),
+    first_event=OrderPlaced.event_name,
+    queue=_QUEUE,
+    find=find_orders,
+    unsettled=unsettled_orders,
+)
+register(ORDERS)
+register(EXPORTS)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from django.core.checks import CheckMessage, register
+from django.core.checks import CheckMessage
 
 from messaging.checks.objections import objection
 from messaging.checks.source import Module
@@ -18,7 +18,6 @@ OUTSIDE: Final = (
 )  # fmt: skip
 
 
-@register()
 def check_declared_idempotence(**_kwargs: Any) -> list[CheckMessage]:
     """Find consumers that run outside a transaction and do not say what makes repeating them safe."""
     return [
@@ -33,7 +32,6 @@ def check_declared_idempotence(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
 def check_effects_outside(**_kwargs: Any) -> list[CheckMessage]:
     """Find consumers that reach outside the database with several messages in one transaction."""
     suspects = [task for task in consumer_tasks() if task.bundle_size > 1 and not task.idempotent_by]

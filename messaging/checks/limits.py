@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.checks import CheckMessage, register
+from django.core.checks import CheckMessage
 
 from messaging.checks.objections import objection
 from messaging.consumer import ConsumerTask, consumer_tasks
@@ -23,7 +23,6 @@ ASCENDING: Final = (
 )
 
 
-@register()
 def check_time_limits(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse limits of a consumer that leave no time: for recording a failure, for an outage, for the broker."""
     return [message for task in consumer_tasks() for message in _of_task(task)]
@@ -60,7 +59,6 @@ def retry_window_seconds(task: ConsumerTask) -> float:
     return sum(min(factor * 2.0 ** min(retry, _MAX_DOUBLINGS), ceiling) for retry in range(count))
 
 
-@register()
 def check_settings_against_each_other(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse settings of MESSAGING that are not in their order."""
     return [
@@ -76,7 +74,6 @@ def check_settings_against_each_other(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
 def check_lease(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse options of the Redis transport that would run tasks twice (F02)."""
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 from celery.app.defaults import DEFAULTS
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error
 
 MESSAGING_KEYS = frozenset(
     {
@@ -44,7 +44,6 @@ MESSAGING_KEYS = frozenset(
 _CELERY_KEYS = frozenset(f"CELERY_{key.upper()}" for key in DEFAULTS)
 
 
-@register()
 def check_setting_names(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse settings that look like ours or Celery's and are neither: a typo would be silently ignored."""
     celery_names = [name for name in dir(settings) if name.startswith("CELERY_")]
@@ -55,7 +54,6 @@ def check_setting_names(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
 def check_variable_names(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse variables of the environment with our prefixes that nothing reads."""
     known = frozenset(settings.KNOWN_VARIABLES)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Tags, register
+from django.core.checks import CheckMessage
 
 from messaging.checks.objections import objection
 from messaging.consumer import ConsumerTask, consumer_tasks
@@ -21,7 +21,6 @@ _ACKNOWLEDGEMENT: Final = {
 }
 
 
-@register()
 def check_queues_of_consumers(**_kwargs: Any) -> list[CheckMessage]:
     """Find consumers whose queue has no line in the table, and so no owner."""
     return [
@@ -31,7 +30,6 @@ def check_queues_of_consumers(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
 def check_dead_letter_routes(**_kwargs: Any) -> list[CheckMessage]:
     """Find queues from which a rejected message leads nowhere."""
     return [
@@ -45,7 +43,6 @@ def check_dead_letter_routes(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
 def check_acknowledgement(**_kwargs: Any) -> list[CheckMessage]:
     """Find consumers whose message is acknowledged before its effect is certain: it would die unseen (F04)."""
     return [
@@ -60,7 +57,6 @@ def check_acknowledgement(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register(Tags.security, deploy=True)
 def check_owner_addresses(**_kwargs: Any) -> list[CheckMessage]:
     """Find owners whom no mail can reach."""
     return [

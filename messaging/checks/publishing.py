@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.checks import CheckMessage, register
+from django.core.checks import CheckMessage
 
 from messaging.checks.objections import objection
 from messaging.checks.source import Module, modules_that_mention
@@ -15,7 +15,6 @@ _SENDING = frozenset({"delay", "apply_async", "apply", "s", "si", "signature", "
 _BY_NAME = frozenset({"send_task", "signature"})
 
 
-@register()
 def check_publishing(**_kwargs: Any) -> list[CheckMessage]:
     """Find code that hands work to a consumer past the outbox."""
     tasks = consumer_tasks()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.apps import apps
-from django.core.checks import CheckMessage, register
+from django.core.checks import CheckMessage
 
 from messaging.checks.objections import objection
 from messaging.checks.source import Module, modules_of, project_apps
@@ -12,7 +12,6 @@ from messaging.owners import queue_of
 from messaging.queues import UnknownQueue
 
 
-@register()
 def check_own_queue(**_kwargs: Any) -> list[CheckMessage]:
     """Find consumers that travel through another app's queue: its owner would answer for them."""
     found = []
@@ -29,7 +28,6 @@ def check_own_queue(**_kwargs: Any) -> list[CheckMessage]:
     return found
 
 
-@register()
 def check_imports(**_kwargs: Any) -> list[CheckMessage]:
     """Find tasks modules that import more of another app than its events."""
     packages = {config.name for config in project_apps()} - {"messaging"}

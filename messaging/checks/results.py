@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, register
+from django.core.checks import CheckMessage
 
 from messaging.checks.objections import objection
 from messaging.checks.source import Module, modules_that_mention
@@ -17,7 +17,6 @@ _MAKING_RESULTS = frozenset({"AsyncResult", "GroupResult", "delay", "apply_async
 _WAITING = frozenset({"get", "wait", "join", "join_native", "maybe_throw", "collect", "iterate"})
 
 
-@register()
 def check_kept_results(**_kwargs: Any) -> list[CheckMessage]:
     """Find consumers whose result somebody could wait for."""
     return [
@@ -31,7 +30,6 @@ def check_kept_results(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
 def check_waiting(**_kwargs: Any) -> list[CheckMessage]:
     """Find code that waits for the result of a task: its failure, and its time, become the caller's."""
     return [
@@ -45,7 +43,6 @@ def check_waiting(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
 def check_eager(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse to run consumers inside the process that publishes."""
     names = ("CELERY_TASK_ALWAYS_EAGER", "CELERY_TASK_EAGER_PROPAGATES")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.apps import apps
-from django.core.checks import CheckMessage, register
+from django.core.checks import CheckMessage
 
 from messaging.checks.objections import objection
 from messaging.consumer import consumer_tasks
@@ -11,7 +11,6 @@ from messaging.consumer import consumer_tasks
 _IDS = ("UUID", "int", "str")
 
 
-@register()
 def check_discovery(**_kwargs: Any) -> list[CheckMessage]:
     """Find consumers that relay and pages do not know of: they import the tasks modules and nothing else."""
     return [
@@ -26,7 +25,6 @@ def check_discovery(**_kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
 def check_events(**_kwargs: Any) -> list[CheckMessage]:
     """Find events whose publisher cannot be named, or whose messages cannot be found by what they are about."""
     labels = {config.label for config in apps.get_app_configs()}

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from django.utils.module_loading import autodiscover_modules
-
+from messaging.discovery import discover
 from messaging.doctor.lines import Line
 
 Examine = Callable[[], Iterable[Line]]
@@ -45,5 +44,5 @@ def examines(
 
 def all_examinations() -> list[Examination]:
     """Return the examinations of all apps, in the order in which they were registered."""
-    autodiscover_modules("doctor")
+    discover("doctor")
     return list(_REGISTER.values())

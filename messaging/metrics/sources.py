@@ -1,13 +1,15 @@
 """Where metrics come from: functions that each yield some families, with a fixed number of queries.
 
-An app adds its own in ``AppConfig.ready()``: ``contribute("exports", export_metrics)``. A source that fails costs its
-own figures only, and is named by ``baton_source_up``.
+An app adds its own in its ``metrics.py``: ``contribute("exports", export_metrics)``. A source that fails costs its own
+figures only, and is named by ``baton_source_up``.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from prometheus_client import Metric
+
+from messaging.discovery import discover
 
 Read = Callable[[], Iterable[Metric]]
 
@@ -30,4 +32,5 @@ def contribute(name: str, read: Read) -> None:
 
 def contributed() -> list[Source]:
     """Return what the apps added, in name order."""
+    discover("metrics")
     return [source for _name, source in sorted(_contributed.items())]

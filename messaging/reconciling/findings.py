@@ -1,7 +1,7 @@
 """What sending again cannot repair: rows of the apps that contradict the messages. Reported, never repaired.
 
-An app contributes a check by ``@finds`` on a function without arguments, imported when the app is ready. Each check
-looks at a window of the recent past, so that its price does not grow with the tables.
+An app contributes a check by ``@finds`` on a function without arguments in its ``findings.py``. Each check looks at a
+window of the recent past, so that its price does not grow with the tables.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from typing import Any, Final
 import structlog
 from django.db import transaction
 
+from messaging.discovery import discover
 from messaging.outage import is_database_away
 
 log = structlog.get_logger(__name__)
@@ -50,6 +51,7 @@ def finds(check: Check) -> Check:
 
 def findings() -> list[Finding]:
     """Run all checks. One that fails is logged, and keeps no other from being run. Raises when the database is away."""
+    discover("findings")
     found = [_run(name, check) for name, check in sorted(_checks.items())]
     return [finding for finding in found if finding is not None]
 

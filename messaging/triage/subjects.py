@@ -1,7 +1,7 @@
 """What an id means: each app says so for its own rows, because messaging knows none of them.
 
-An app registers its kinds when it is ready: ``register(Kind("order", …))``. A kind looks ids up, and lists what has not
-come to its end.
+An app registers its kinds in its ``triage.py``: ``register(Kind("order", …))``. A kind looks ids up, and lists what has
+not come to its end.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.utils.functional import Promise
 
+from messaging.discovery import discover
 from messaging.triage.facts import Subject
 
 Find = Callable[[Collection[str]], Mapping[str, Subject]]
@@ -45,11 +46,13 @@ def register(kind: Kind) -> None:
 
 def all_kinds() -> list[Kind]:
     """Return what is registered, in that order."""
+    discover("triage")
     return list(_KINDS.values())
 
 
 def label_of(name: str) -> str:
     """Return the kind in the reader's language."""
+    discover("triage")
     return str(_KINDS[name].label) if name in _KINDS else name
 
 

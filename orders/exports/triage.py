@@ -2,31 +2,18 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
 from messaging.triage.facts import Subject, Work
-from messaging.triage.subjects import Kind, register, uuids_in
+from messaging.triage.subjects import Kind, uuids_in
 from orders.events import ExportRequested
 from orders.exports.models import Export
 from orders.exports.states import ACTIVE, ExportState
 
 _CONSUMER = "orders.build_export"
 _QUEUE = "orders.bulk"
-
-
-def register_exports() -> None:
-    """Let triage know exports."""
-    register(
-        Kind(
-            name="export",
-            label=_("export"),
-            first_event=ExportRequested.event_name,
-            queue=_QUEUE,
-            find=find_exports,
-            unsettled=unsettled_exports,
-        )
-    )
 
 
 def find_exports(keys: Collection[str]) -> dict[str, Subject]:
@@ -64,3 +51,13 @@ def _subject(export: Export) -> Subject:
         status=export.get_state_display(),
         works={_CONSUMER: _work(export)},
     )
+
+
+EXPORTS: Final = Kind(
+    name="export",
+    label=_("export"),
+    first_event=ExportRequested.event_name,
+    queue=_QUEUE,
+    find=find_exports,
+    unsettled=unsettled_exports,
+)

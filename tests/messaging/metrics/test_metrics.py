@@ -177,6 +177,7 @@ def test_a_source_that_fails_costs_only_its_own_figures(scrape: Any, monkeypatch
     def fail() -> Any:
         raise ValueError("a fault in an app")
 
+    assert "exports" in [source.name for source in sources.contributed()]
     monkeypatch.setitem(sources._contributed, "exports", sources.Source("exports", fail))
     found = scrape()
     assert value(found["baton_source_up"], source="exports") == 0

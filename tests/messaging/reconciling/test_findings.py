@@ -11,6 +11,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from inventory.models import Reservation
+from messaging.discovery import discover
 from messaging.models import OutboxMessage, ProcessedMessage
 from messaging.reconciling import Finding, findings, finds
 from messaging.reconciling.findings import _checks
@@ -58,6 +59,7 @@ def test_a_processed_order_without_a_reservation_is_found_and_belongs_to_the_war
 
 @pytest.fixture
 def _own_checks() -> Iterator[None]:
+    discover("findings")
     before = dict(_checks)
     yield
     _checks.clear()
