@@ -1,9 +1,12 @@
 """The ASGI application that an ASGI server runs."""
 
 import os
+from importlib import import_module
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_asgi_application()
+import_module(settings.ROOT_URLCONF)  # now: the first visitor does not wait for the pages to be imported

@@ -6,6 +6,8 @@ from django.urls import include, path
 
 from config.api import api
 
+admin.autodiscover()  # here, because only who serves pages needs them: config/admin_site.py
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", api.urls),

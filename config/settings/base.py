@@ -9,8 +9,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DEBUG = env.DJANGO_DEBUG
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "config.admin_site.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -1,0 +1,46 @@
+"""The pages of the admin are imported late; they are checked and served all the same."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.contrib import admin
+from unfold.sites import UnfoldAdminSite
+
+from tests.processes import ROOT
+
+PAGE = """
+from django.contrib import admin
+from django.contrib.sessions.models import Session
+
+@admin.register(Session)
+class SessionAdmin(admin.ModelAdmin):
+    list_display = ("{column}",)
+"""
+
+
+@pytest.mark.parametrize(("column", "code"), [("no_such_column", 1), ("session_key", 0)])
+def test_check_finds_what_is_wrong_with_a_page_that_nobody_has_imported(column: str, code: int, tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "__init__.py").touch()
+    (tmp_path / "shop" / "admin.py").write_text(PAGE.format(column=column))
+    (tmp_path / "with_shop.py").write_text(
+        "from config.settings import *\nfrom config.settings import INSTALLED_APPS\n\n"
+        'INSTALLED_APPS = [*INSTALLED_APPS, "shop"]\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check", "--tag", "admin", "--settings", "with_shop"],  # the URLs stay out of it
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert ("admin.E108" in done.stderr) is bool(code)
+
+
+def test_the_admin_looks_as_unfold_does() -> None:
+    assert isinstance(admin.site, UnfoldAdminSite)

@@ -1,0 +1,46 @@
+"""A command at night does not wait for what it does not need: docs/decisions/imports-wait-until-somebody-asks.md."""
+
+import json
+import subprocess
+import sys
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+
+from messaging.publish import publish
+from tests.processes import ROOT, _environment
+from tests.sample.events import Sampled
+
+#: What only pages, the API, scrapes, system checks or other commands need.
+FOREIGN = {
+    "config.api", "config.urls", "messaging.admin", "messaging.board", "messaging.checks.questions", "messaging.desk",
+    "messaging.doctor", "messaging.metrics", "orders.admin", "orders.views", "prometheus_client", "unfold.forms",
+}  # fmt: skip
+PROBE = """
+import runpy, sys
+try:
+    runpy.run_path("manage.py", run_name="__main__")
+finally:
+    import json
+    sys.stderr.write(json.dumps(list(sys.modules)))
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("empty_broker")
+def test_triage_imports_nothing_that_only_others_need() -> None:
+    key = uuid4()
+    with transaction.atomic():
+        publish(Sampled(sample_id=key))
+    ended = subprocess.run(
+        [sys.executable, "-c", PROBE, "triage", str(key)],
+        cwd=ROOT,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "sample.take_one: relay stalled" in ended.stdout, ended.stderr
+    assert FOREIGN & {*json.loads(ended.stderr)} == set()
