@@ -6,12 +6,12 @@ gunicorn can bury it in a traceback. No line ever repeats a value: many of them 
 `python -m config.env` prints `.env.example`, which a test compares with the file.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from config.env_types import (
     BrokerUrl,
@@ -34,12 +34,10 @@ MIN_SECRET_LENGTH = (
 MIN_SECRET_VARIETY = 5
 
 
-class Environment(BaseSettings):
+class Environment(BaseModel):
     """Variables of the process environment. An empty value counts as unset."""
 
-    model_config = SettingsConfigDict(
-        extra="ignore", case_sensitive=True, env_ignore_empty=True, frozen=True, hide_input_in_errors=True
-    )
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     DATABASE_URL: DatabaseUrl = Field(
         default="postgres://baton@127.0.0.1:5432/baton",
@@ -138,6 +136,11 @@ class Environment(BaseSettings):
         description="TCP port of the Valkey that `make run` starts. Unset: a free one, then always the same.",
     )
 
+    @classmethod
+    def read(cls) -> Self:
+        """Read the variables of this process. Raises ValidationError."""
+        return cls.model_validate({name: os.environ[name] for name in cls.model_fields if os.environ.get(name)})
+
     @model_validator(mode="after")
     def _secret_is_strong(self) -> Self:
         if self.DJANGO_DEBUG:
@@ -153,7 +156,7 @@ class Environment(BaseSettings):
 def read_environment() -> Environment:
     """Read the environment, or end the process with one line for each wrong variable."""
     try:
-        return Environment()
+        return Environment.read()
     except ValidationError as error:
         end("\n".join(_line(details) for details in error.errors(include_input=False, include_context=False)))
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic_settings import NoDecode
 
 from config.email_url import mail_settings
 
@@ -79,7 +78,7 @@ def _in_project(path: Path) -> Path:
     return PROJECT_DIR / path.expanduser()
 
 
-List = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+List = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 OptionalPort = Annotated[Port | None, BeforeValidator(lambda value: value or None)]
 DatabaseUrl = Annotated[

@@ -18,7 +18,7 @@ MAILS_PER_ORDER = 2  # received, confirmed
 
 def audit(orders: list[Order], *, placed_count: int) -> list[str]:
     """Return what is wrong, a line each; empty when every effect is there exactly once."""
-    env = Environment()
+    env = Environment.read()
     url = os.environ.get("DATABASE_URL") or service_urls(embedded_services(env))["DATABASE_URL"]
     ids = [order["order_id"] for order in orders]
     with psycopg.connect(url) as connection:

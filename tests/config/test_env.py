@@ -103,7 +103,7 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("WEB_PORT", "")
     monkeypatch.setenv("POSTGRES_PORT", "")
 
-    environment = Environment()
+    environment = Environment.read()
 
     assert (environment.WEB_PORT, environment.POSTGRES_PORT) == (8000, None)
 
@@ -111,7 +111,7 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
 def test_lists_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_ALLOWED_HOSTS", "shop.example.com, www.example.com,")
 
-    assert Environment().DJANGO_ALLOWED_HOSTS == ("shop.example.com", "www.example.com")
+    assert Environment.read().DJANGO_ALLOWED_HOSTS == ("shop.example.com", "www.example.com")
 
 
 def test_the_representation_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_the_representation_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("FLOWER_BASIC_AUTH", "admin:hunter2")
     monkeypatch.setenv("BATON_ADMIN_PASSWORD", "hunter2")
 
-    assert "hunter2" not in repr(Environment())
+    assert "hunter2" not in repr(Environment.read())
 
 
 def test_the_example_file_lists_every_variable_with_its_default() -> None:
