@@ -50,15 +50,17 @@ def locate(connection: kombu.Connection, queues: Collection[str], message_ids: C
     channel: Any = connection.default_channel
     if not isinstance(channel, RedisChannel):
         return Search(is_complete=False)
-    wanted = frozenset(message_ids)
+    wanted = frozenset(message_id.encode() for message_id in message_ids)
+    if not wanted:
+        return Search()
     search = _look(channel, queues, wanted, by)
-    if search.is_complete and wanted - {find.message_id for find in search.finds}:
+    if search.is_complete and wanted - {find.message_id.encode() for find in search.finds}:
         again = _look(channel, queues, wanted, by)
         search = Search([*search.finds, *again.finds], again.is_complete)
     return search
 
 
-def _look(channel: Any, queues: Collection[str], wanted: frozenset[str], by: float) -> Search:
+def _look(channel: Any, queues: Collection[str], wanted: frozenset[bytes], by: float) -> Search:
     search = Search()
     for queue, ahead_count, raw in _raws(channel, queues):
         if monotonic() > by:
@@ -69,23 +71,26 @@ def _look(channel: Any, queues: Collection[str], wanted: frozenset[str], by: flo
 
 
 def _raws(channel: Any, queues: Collection[str]) -> Iterator[tuple[str, int | None, bytes]]:
-    """Yield queue, number of messages before it, and text. New ones come in on the left: none is passed over."""
+    """Yield queue, number of messages before it, and text. New ones come in on the left: none is passed over.
+
+    kombu's client puts the prefix of all keys before those of the commands it uses itself, which these two are not.
+    """
     with channel.conn_or_acquire() as client:
         for queue in queues:
             for step in channel.priority_steps:
                 key, start = channel._q_for_pri(queue, step), 0
                 length = client.llen(key)
-                while chunk := client.lrange(key, start, start + _CHUNK - 1):
+                while chunk := client.lrange(channel.key(key), start, start + _CHUNK - 1):
                     yield from ((queue, max(0, length - 1 - start - at), raw) for at, raw in enumerate(chunk))
                     start += _CHUNK
-        for tag, text in client.hscan_iter(channel.unacked_key, count=_CHUNK):
+        for tag, text in client.hscan_iter(channel.key(channel.unacked_key), count=_CHUNK):
             booking = Booking.read(tag.decode(), text)
             if booking.queue in queues:
                 yield booking.queue, None, booking.raw.encode("utf-8", "surrogateescape")
 
 
-def _finds(queue: str, ahead_count: int | None, raw: bytes, wanted: frozenset[str]) -> Iterator[Find]:
-    ids = {found.decode() for found in _MESSAGE_ID.findall(_body(raw))} & wanted
+def _finds(queue: str, ahead_count: int | None, raw: bytes, wanted: frozenset[bytes]) -> Iterator[Find]:
+    ids = wanted.intersection(_MESSAGE_ID.findall(_body(raw)))
     if not ids:
         return
     try:
@@ -95,7 +100,7 @@ def _finds(queue: str, ahead_count: int | None, raw: bytes, wanted: frozenset[st
     headers = payload.get("headers") or {} if is_message(payload) else {}
     for message_id in ids:
         consumer, count = str(headers.get("task", "")), headers.get("x-delivery-count")
-        yield Find(message_id, consumer, queue, ahead_count, count if isinstance(count, int) else 0)
+        yield Find(message_id.decode(), consumer, queue, ahead_count, count if isinstance(count, int) else 0)
 
 
 def _body(raw: bytes) -> bytes:

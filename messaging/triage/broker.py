@@ -20,7 +20,7 @@ from messaging.triage.facts import ANSWERS, Reach
 
 DEADLINE_SECONDS: Final = 1.2  # of the two seconds that an answer may take
 CONNECT_SECONDS: Final = 1.0
-SEARCH_SECONDS: Final = 0.7  # spent on reading queues; the depth alone is known much sooner
+SEARCH_SECONDS: Final = 0.5  # spent on reading queues; the depth alone is known much sooner
 
 
 @dataclass(frozen=True)

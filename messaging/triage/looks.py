@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from messaging.known import Known, Place
-from messaging.models import OutboxMessage
+from messaging.models import DeadLetter, OutboxMessage
 from messaging.owners import queue_name_of
 from messaging.reconciling.queue_states import served_until
 from messaging.reconciling.rule import MARGIN
@@ -96,7 +96,7 @@ class Looks:
 def look(asks: Sequence[Asked]) -> Looks:
     """Look everywhere."""
     ids = {message_id for asked in asks for message_id in asked.all_message_ids}
-    broker = look_at_broker(_queues(asks), [str(message_id) for message_id in ids])
+    broker = look_at_broker(_queues(asks), [str(message_id) for message_id in ids - _done_for_good(asks)])
     processes, in_hand = look_at_processes()
     known = Known([asked.key for asked in asks if asked.is_subject and asked.key], ids)
     moment = now()
@@ -123,6 +123,17 @@ def _may_any_be_overtaken(asks: Sequence[Asked], known: Known, moment: datetime)
     sent_at = (row.published_at for asked in asks for row in asked.rows if not row.settled_at)
     requested_at = (letter.requested_at for letter in known.letters.values())
     return any(at and moment - at > MARGIN for at in chain(sent_at, requested_at))
+
+
+def _done_for_good(asks: Sequence[Asked]) -> set[UUID]:
+    """Return the messages that all their consumers have processed: reading the queues tells nothing of them.
+
+    A settled message without a dead letter is one, whatever happens meanwhile; only dead letters are sent again.
+    """
+    settled = {row.message_id for asked in asks for row in asked.rows if row.settled_at}
+    if not settled:
+        return settled
+    return settled - set(DeadLetter.objects.filter(message_id__in=settled).values_list("message_id", flat=True))
 
 
 def _queues(asks: Sequence[Asked]) -> list[str]:

@@ -4,13 +4,16 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from celery import current_app
 from django.db import connection, transaction
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
+from messaging.models import OutboxMessage
 from messaging.publish import publish
 from messaging.triage.report import triage
 from messaging.triage.stuck import survey
-from tests.messaging.reconciling.situations import send
+from tests.messaging.reconciling.situations import die, process, send
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -62,3 +65,20 @@ def test_the_survey_asks_as_often_for_many_as_for_few() -> None:
         counts.append(len(captured))
     assert found.count == 42
     assert counts[0] == counts[1]
+
+
+def reads_of_queues(key: str) -> int:
+    with current_app.connection_for_read() as broker, broker.default_channel.conn_or_acquire() as client:
+        client.config_resetstat()
+        triage(key)
+        return int(client.info("commandstats").get("cmdstat_lrange", {"calls": 0})["calls"])
+
+
+def test_what_is_done_is_not_looked_for_in_the_queues() -> None:
+    done, dead = send(2)
+    assert reads_of_queues(done.key)
+    process([done])
+    die(dead)
+    OutboxMessage.objects.update(settled_at=Now())
+    assert reads_of_queues(done.key) == 0
+    assert reads_of_queues(dead.key)  # it may have been sent again
