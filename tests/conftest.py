@@ -25,8 +25,8 @@ TOGETHER = ("tests/e2e", "tests/contract")
 LONG = (
     "tests/e2e",
     "tests/e2e/test_thousand_customers",  # nobody should have to wait for their mails
+    "tests/e2e/test_ctrl_c",
     "tests/contract",
-    "tests/config/test_make_run",
     "tests/orders/exports/test_workers",
     "tests/config/local/test_supervise",
 )

@@ -18,13 +18,15 @@ from tests.forkserver import forked
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def wait_until(condition: Callable[[], object], *, seconds: float = 30, what: str = "the condition") -> None:
+def wait_until(
+    condition: Callable[[], object], *, seconds: float = 30, pause: float = 0.05, what: str = "the condition"
+) -> None:
     """Poll a condition until it holds; fail with ``what`` when the deadline passes."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"Expected {what} within {seconds} s, and it did not come.")
-        time.sleep(0.05)
+        time.sleep(pause)
 
 
 class Handle(Protocol):

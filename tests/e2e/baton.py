@@ -4,7 +4,7 @@ import json
 import os
 import re
 import signal
-import sys
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 
 from config.embedded import Postgres
 from config.local.ports import free_port
+from tests.e2e.clone import clone_to
 from tests.processes import Process, alone, wait_until
 
 START_SECONDS = 180  # longer than the run itself waits for its programs
@@ -71,42 +72,35 @@ class Customers:
 
     def wait_until_settled(self, order_ids: list[str], *, seconds: float = 90) -> list[dict[str, Any]]:
         """Wait for all of them; return them."""
-        left = set(order_ids)
+        left = list(order_ids)
 
         def all_settled() -> bool:
-            left.difference_update([order_id for order_id in sorted(left)[:20] if self.is_settled(order_id)])
+            while left and self.is_settled(left[-1]):
+                left.pop()
             return not left
 
-        wait_until(all_settled, seconds=seconds, what=f"all of {len(order_ids)} orders settled")
+        wait_until(all_settled, seconds=seconds, pause=0.2, what=f"all of {len(order_ids)} orders settled")
         return [self.order(order_id) for order_id in order_ids]
 
 
 class Baton(Customers):
-    """A stack of its own, in a state directory and on ports of its own."""
+    """README's first command in a fresh clone, with an empty environment, but for ports of its own."""
 
-    def __init__(self, state_dir: Path) -> None:
-        self.state_dir = state_dir
-        self.web_port, self.flower_port = (free_port(seed=f"{state_dir}:{name}") for name in ("web", "flower"))
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        clone_to(directory)
+        self.web_port, self.flower_port = (free_port(seed=f"{directory}:{name}") for name in ("web", "flower"))
         super().__init__(f"http://127.0.0.1:{self.web_port}")
-        self._process = Process(
-            [sys.executable, "-m", "config.local.run"],
-            log=state_dir / "run.log",
-            env=self.environment(),
-            start=alone,
-        )
+        command = [*self._as_a_stranger(), "make", "-C", str(directory), "run"]
+        self._process = Process(command, log=directory.with_suffix(".log"), start=alone)
 
-    def environment(self) -> dict[str, str]:
-        """Return the variables of a person who has set none, but for the places."""
-        return {
-            "BATON_STATE_DIR": str(self.state_dir),
-            "WEB_PORT": str(self.web_port),
-            "FLOWER_PORT": str(self.flower_port),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            **dict.fromkeys(("DATABASE_URL", "CELERY_BROKER_URL", "DJANGO_SECRET_KEY", "DJANGO_DEBUG"), ""),
-        }
+    @property
+    def state_dir(self) -> Path:
+        return self.directory / "var"
 
     def wait_until_up(self) -> None:
         self._process.wait_for_output("Baton is running.", seconds=START_SECONDS)
+        self._process.wait_for_output("Kill a worker now")
 
     def output(self) -> str:
         return self._process.output()
@@ -120,10 +114,28 @@ class Baton(Customers):
         with suppress(ProcessLookupError):
             os.kill(self.pid_of(name), signal.SIGKILL)
 
+    def manage(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run manage.py beside it."""
+        command = [*self._as_a_stranger(), ".venv/bin/python", "-m", "config.local.run", "manage", *words]
+        return subprocess.run(command, cwd=self.directory, capture_output=True, text=True, check=False)
+
+    def press_ctrl_c(self) -> None:
+        """Send what the terminal sends to make and all that it has started; wait for the end."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGINT)
+        self._process.wait(seconds=90)
+
     def stop(self) -> None:
         """Stop, and delete the data that root keeps elsewhere."""
-        self._process.stop(seconds=90)
-        Postgres(self.state_dir).destroy()
+        try:
+            self.press_ctrl_c()
+        finally:
+            self._process.kill()
+            Postgres(self.state_dir).destroy()
+
+    def _as_a_stranger(self) -> list[str]:
+        kept = [f"{name}={os.environ[name]}" for name in ("PATH", "HOME") if name in os.environ]
+        return ["env", "-i", *kept, f"WEB_PORT={self.web_port}", f"FLOWER_PORT={self.flower_port}"]
 
 
 def attempt(action: Callable[[], Any]) -> Any:

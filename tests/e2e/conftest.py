@@ -7,7 +7,7 @@ from tests.e2e.baton import Baton
 
 @pytest.fixture(scope="package")
 def _stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Baton]:
-    baton = Baton(tmp_path_factory.mktemp("baton"))
+    baton = Baton(tmp_path_factory.mktemp("e2e") / "baton")
     try:
         baton.wait_until_up()
         yield baton

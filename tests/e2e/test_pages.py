@@ -1,10 +1,7 @@
 """Every page, opened in a real browser, with what a running system has to show."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -12,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser import OpenPage
 from tests.e2e.baton import Baton
-from tests.processes import ROOT, wait_until
+from tests.processes import wait_until
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -81,9 +78,7 @@ def test_flower_and_the_logs_show_no_personal_data(baton: Baton, open_page: Open
 
 def test_the_doctor_finds_nothing_wrong_with_what_make_run_has_started(baton: Baton) -> None:
     def examined() -> dict[str, Any]:
-        command = [sys.executable, "-m", "config.local.run", "manage", "doctor", "--format", "json"]
-        environment = {**os.environ, **baton.environment()}
-        ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        ended = baton.manage("doctor", "--format", "json")
         assert ended.returncode in (0, 1), ended.stderr
         return dict(json.loads(ended.stdout))
 
