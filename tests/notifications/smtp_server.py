@@ -1,5 +1,6 @@
 """A mail server inside the test process that speaks enough SMTP to be right, slow, rude or silent."""
 
+import os
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
@@ -9,6 +10,8 @@ from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 from typing import ClassVar
+
+from config.local.ports import LOOPBACK, free_port
 
 LONGEST_TEST_SECONDS = 60
 
@@ -30,14 +33,18 @@ class Accepted:
 
 
 class SmtpServer(socketserver.ThreadingTCPServer):
-    """Listens on a free port; ``replies`` overrides what it says to a command, on "greeting" or after a "mail"."""
+    """``replies`` overrides what it says to a command, on "greeting" or after a "mail".
+
+    It listens on the same port as the one before, if that is free: processes that are told of it then have the same
+    environment as those before, and so a fork server already.
+    """
 
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
 
     def __init__(self, replies: dict[str, str], on_mail: Callable[[], object] = lambda: None) -> None:
-        super().__init__(("127.0.0.1", 0), SmtpSession)
+        super().__init__((LOOPBACK, free_port(seed=f"smtp:{os.getpid()}")), SmtpSession)
         self.replies = replies
         self.on_mail = on_mail
         self.unknown_recipients: set[str] = set()
