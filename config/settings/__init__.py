@@ -1,5 +1,10 @@
-"""Settings of the project, one module per concern. All values come from config/env.py."""
+"""Settings of the project, one module per concern. All values come from config/env.py.
 
+Whoever has the settings has the Celery application, too: the one that tasks belong to and messages are sent by. It is
+imported here, not by the package around: that also holds what runs without Django, as config/local does.
+"""
+
+import config.celery  # noqa: F401
 from config.settings.admin import *  # noqa: F403
 from config.settings.base import *  # noqa: F403
 from config.settings.celery import *  # noqa: F403

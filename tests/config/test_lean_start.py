@@ -49,3 +49,25 @@ def test_triage_imports_nothing_that_only_others_need_and_looks_for_no_garbage_m
     assert FOREIGN & {*seen["modules"]} == set()
     assert seen["collects"]  # a command may run for months: the relay is one
     assert seen["kept"] > 50_000  # objects that no search for garbage looks at
+
+
+@pytest.mark.parametrize(
+    ("module", "foreign"),
+    [
+        ("config.local.run", {"celery", "django", "psycopg", "redis"}),
+        ("config.local.postgres", {"celery", "psycopg"}),
+        ("config.local.valkey", {"celery", "redis"}),
+    ],
+)
+def test_make_run_and_its_servers_start_without_what_the_programs_need(module: str, foreign: set[str]) -> None:
+    probe = f"import sys, {module}; print(*sys.modules)"
+    seen = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert foreign & {*seen.split()} == set()
+
+
+def test_whoever_has_the_settings_has_the_celery_application() -> None:
+    probe = "import config.settings, celery; print(celery.current_app.main)"
+    seen = subprocess.run(
+        [sys.executable, "-c", probe], cwd=ROOT, env=_environment(), capture_output=True, text=True, check=True
+    )
+    assert seen.stdout == "baton\n"
