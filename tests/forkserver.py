@@ -9,6 +9,7 @@ The server's end, ``python -m tests.forkserver FD APPLICATION``, answers request
 ``{"run": [words], "log": path}`` with the pid, ``{"wait": pid}`` with the exit code (null: still running).
 """
 
+import gc
 import importlib
 import json
 import os
@@ -158,4 +159,5 @@ def become(command: list[str]) -> None:
 
 if __name__ == "__main__":
     prepare(sys.argv[2])
+    gc.freeze()  # else the first search for garbage in each child writes to what it shares with us, and so copies it
     become(serve(socket.socket(fileno=int(sys.argv[1]))))
