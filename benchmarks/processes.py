@@ -85,7 +85,7 @@ def worker(app: str, queue: str, *, log_dir: Path, env: dict[str, str] | None = 
     """Start a worker with two children, with the options of the Procfile."""
     options = ["-l", "INFO", "-n", f"{queue}@bench", "-Q", queue, "-c", "2", "-O", "fair"]
     quiet = ["--without-mingle", "--without-gossip"]
-    command = [sys.executable, "-m", "celery", "--quiet", "-A", app, "worker", *options, *quiet]
+    command = [sys.executable, "-m", "celery", "--quiet", "--skip-checks", "-A", app, "worker", *options, *quiet]
     return Child(command, log=log_dir / f"{queue}.log", env=env)
 
 

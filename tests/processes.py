@@ -132,7 +132,19 @@ def running(
 def worker_command(*queues: str, app: str = "config", concurrency: int = 2) -> list[str]:
     """Return the command of a worker for some queues."""
     options = ["-Q", ",".join(queues), "-c", str(concurrency), "-n", f"{'-'.join(queues)}-{time.monotonic_ns()}@test"]
-    return [sys.executable, "-m", "celery", "-A", app, "worker", "-l", "INFO", "--without-mingle", *options]
+    return [
+        sys.executable,
+        "-m",
+        "celery",
+        "--skip-checks",
+        "-A",
+        app,
+        "worker",
+        "-l",
+        "INFO",
+        "--without-mingle",
+        *options,
+    ]
 
 
 def manage_command(*words: str) -> list[str]:

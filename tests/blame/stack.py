@@ -19,7 +19,7 @@ from tests.gate import Gate
 from tests.notifications.smtp_server import SmtpServer, smtp_server
 from tests.processes import Process, manage_command, wait_until
 
-_CELERY = [sys.executable, "-m", "celery", "-A", "config"]
+_CELERY = [sys.executable, "-m", "celery", "--skip-checks", "-A", "config"]
 _TABLES = (
     "messaging_outboxmessage",
     "messaging_processedmessage",
