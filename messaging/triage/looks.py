@@ -18,6 +18,7 @@ from django.db import connection
 
 from messaging.known import Known, Place
 from messaging.models import DeadLetter, OutboxMessage
+from messaging.models.dead_letter import State
 from messaging.owners import queue_name_of
 from messaging.reconciling.queue_states import served_until
 from messaging.reconciling.rule import MARGIN
@@ -128,12 +129,13 @@ def _may_any_be_overtaken(asks: Sequence[Asked], known: Known, moment: datetime)
 def _done_for_good(asks: Sequence[Asked]) -> set[UUID]:
     """Return the messages that all their consumers have processed: reading the queues tells nothing of them.
 
-    A settled message without a dead letter is one, whatever happens meanwhile; only dead letters are sent again.
+    A settled message is one, whatever happens meanwhile, unless it has a dead letter that may be sent again.
     """
     settled = {row.message_id for asked in asks for row in asked.rows if row.settled_at}
     if not settled:
         return settled
-    return settled - set(DeadLetter.objects.filter(message_id__in=settled).values_list("message_id", flat=True))
+    letters = DeadLetter.objects.filter(message_id__in=settled).exclude(state=State.RESOLVED)
+    return settled - set(letters.values_list("message_id", flat=True))
 
 
 def _queues(asks: Sequence[Asked]) -> list[str]:
