@@ -9,6 +9,7 @@ Hazard: whatever keeps the loop from turning for the visibility timeout (SIGSTOP
 not answer) makes its messages run elsewhere as well. The inbox makes that one effect.
 """
 
+from threading import get_ident
 from time import monotonic
 from typing import Any
 
@@ -24,8 +25,14 @@ class LeasePoller(kombu_redis.MultiChannelPoller):
 
     lease_renewal_seconds: float = 5.0
     unacked_restore_interval: float = 5.0
+    loop_thread: int | None = None  # of a worker; other consumers have no event loop
     _renewed_at = float("-inf")
     _restored_at = float("-inf")
+
+    @property
+    def is_turned_by_this_thread(self) -> bool:
+        """Tell whether we run in an event loop that comes by here at the end of its turn."""
+        return self.loop_thread == get_ident()
 
     def renew_leases(self) -> None:
         """Renew now. A connection that fails is no reason to stop: the next renewal opens a new one."""

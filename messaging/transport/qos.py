@@ -3,12 +3,15 @@
 Invariant: each step ends a delivery only if it is still booked under its tag, and in the same script puts its message
 where it belongs. So a step may be repeated, and one that comes too late (the lease had run out) does nothing.
 
+An ack rides with the next take where one follows at once (taking.py): the same script ends the one delivery and begins
+the next, so the place of a riding ack counts as free, and is filled only if it becomes so.
+
 A step that cannot be sent is kept and tried again with the next renewal; until then the lease is renewed, and nobody
 else runs the message. On a channel that is closed it is dropped: the message comes back when its lease runs out.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -22,7 +25,7 @@ from redis.exceptions import RedisError
 from messaging.transport.bookings import Booking
 from messaging.transport.dead_lettering import DELIVERY_LIMIT, REJECTED, bury, bury_unreadable
 from messaging.transport.delivery_limit import count_return, is_exceeded
-from messaging.transport.scripts import MOVE, OVERDUE, RENEW
+from messaging.transport.scripts import FORGET, MOVE, OVERDUE, RENEW
 
 log = structlog.get_logger(__name__)
 
@@ -38,6 +41,8 @@ class QoS(kombu_redis.QoS):
         super().__init__(*args, **kwargs)
         self._unsent: dict[str, Callable[[], None]] = {}
         self._lost: set[str] = set()
+        #: Tags whose acks the next take brings along, or has with it. Each is among the unsent, too, until it is read.
+        self.riding: dict[str, None] = {}
 
     def append(self, message: Any, delivery_tag: str) -> None:
         """Hold a delivery. It is booked already: taking it did that."""
@@ -45,7 +50,26 @@ class QoS(kombu_redis.QoS):
 
     def ack(self, delivery_tag: str) -> None:
         """End the delivery: its work is done."""
-        self._end(delivery_tag, partial(self._forget, delivery_tag))
+        step = partial(self._forget, delivery_tag)
+        if self.channel.is_about_to_take:
+            self._unsent[delivery_tag] = step  # in case that take does not come: the next renewal does
+            self.riding[delivery_tag] = None
+        else:
+            self._end(delivery_tag, step)
+
+    def end_riding(self, *, lost: Collection[str]) -> None:
+        """End the deliveries whose acks have arrived with a take; ``lost`` were booked no longer."""
+        for tag in lost:
+            log.warning("late_ack_ignored", delivery_tag=tag)
+        for tag in list(self.riding):  # a thread may renew meanwhile (pool ``solo``)
+            self._unsent.pop(tag, None)
+            self.riding.pop(tag, None)
+            virtual.QoS.ack(self, tag)
+
+    def can_consume(self) -> bool:
+        """Tell whether there is room for another delivery."""
+        held_count = len(self._delivered) - len(self._dirty) - len(self.riding)
+        return not self.prefetch_count or held_count < self.prefetch_count
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
         """End the delivery: give its message back, or else to the dead letters."""
@@ -60,6 +84,7 @@ class QoS(kombu_redis.QoS):
         if not tags:
             return
         lost = {bytes_to_str(tag) for tag in self._run(RENEW, [self.unacked_index_key], *tags)} & set(held)
+        lost -= set(self.riding)  # those are about to end, or have
         for tag in lost - self._lost:
             # Stopped, or cut off, for longer than the lease. The message runs elsewhere; the inbox makes it one effect.
             log.warning("lease_lost", delivery_tag=tag)
@@ -121,12 +146,16 @@ class QoS(kombu_redis.QoS):
 
     def _send_unsent(self) -> None:
         for tag, step in list(self._unsent.items()):
+            if tag in self.riding:
+                if self.channel.is_taking:
+                    continue  # it is on its way
+                self.riding.pop(tag, None)
             step()
             self._unsent.pop(tag, None)
             virtual.QoS.ack(self, tag)
 
     def _forget(self, tag: str) -> None:
-        *_, was_booked = self._remove_from_indices(tag).execute()
+        was_booked = self._run(FORGET, [self.unacked_key, self.unacked_index_key], tag)
         if not was_booked and ":" in tag:
             log.warning("late_ack_ignored", delivery_tag=tag)
 

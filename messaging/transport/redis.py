@@ -7,6 +7,7 @@ of kombu's for the URLs that users write. Pinned to kombu's minor version; the c
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 from kombu.transport import redis as kombu_redis
@@ -74,8 +75,9 @@ class Transport(kombu_redis.Transport):
         )
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
-        """Let the worker's event loop renew the leases."""
+        """Let the worker's event loop renew the leases, and carry acks along with takes."""
         super().register_with_event_loop(connection, loop)
+        self.cycle.loop_thread = get_ident()
         timer = getattr(self.cycle, "_renewal_timer", None)
         if timer is not None:
             timer.cancel()

@@ -11,16 +11,23 @@ Needs Redis 6.2 or Valkey. Source: Redis manual, "Scripting with Lua" and "EVAL"
 
 from typing import Final
 
-#: One delivery: pop a message and book it under a tag of its own, ``<queue>:<unique>``. Returns queue, tag, message.
+#: One delivery: end those whose acks ride along, then pop a message and book it under a tag of its own,
+#: ``<queue>:<unique>``. Returns the tags that were booked no longer, and queue, tag, message if there was one.
 #: The unique part grows with time: renewed together, deliveries are as old as each other, and only their tags tell
 #: in which order they go back.
 #: Where more is left, the bell rings for the next worker (see ringing.py).
-#: KEYS: unacked, index, then per list its key and its bell. ARGV: unique, then per list its queue and "ack"/"no ack".
+#: KEYS: unacked, index, then per list its key and its bell. ARGV: unique, then per list its queue and "ack"/"no ack",
+#: then the tags of the acks.
 TAKE: Final = """
 local function ring_for_the_rest(first)
   for i = first, #KEYS, 2 do
     if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('ZADD', KEYS[i + 1], 0, '') end
   end
+end
+local lost = {}
+for i = #KEYS, #ARGV do
+  redis.call('ZREM', KEYS[2], ARGV[i])
+  if redis.call('HDEL', KEYS[1], ARGV[i]) == 0 then lost[#lost + 1] = ARGV[i] end
 end
 for i = 3, #KEYS, 2 do
   local raw = redis.call('RPOP', KEYS[i])
@@ -33,10 +40,17 @@ for i = 3, #KEYS, 2 do
       redis.call('ZADD', KEYS[2], now[1] + now[2] / 1000000, tag)
     end
     ring_for_the_rest(i)
-    return {queue, tag, raw}
+    return {lost, queue, tag, raw}
   end
 end
-return false
+return {lost}
+"""
+
+#: End a delivery whose work is done; return 1 if it was still booked.
+#: KEYS: unacked, index. ARGV: tag.
+FORGET: Final = """
+redis.call('ZREM', KEYS[2], ARGV[1])
+return redis.call('HDEL', KEYS[1], ARGV[1])
 """
 
 #: Renew the leases of deliveries; return the tags of those that are booked no longer.

@@ -1,8 +1,9 @@
 """Take messages out of their queues so that each is, at every moment, either in its queue or booked to a worker.
 
 Two states instead of kombu's BRPOP, on the same connection: *taking* (the TAKE script, which answers at once) and, if
-nothing was there, *waiting* for a bell (see ringing.py). Each delivery gets a tag of its own, so that a late ack, from
-a worker that was stopped for longer than its lease, does not end somebody else's delivery.
+nothing was there, *waiting* for a bell (see ringing.py). A take brings along the acks of what has just ended (see
+qos.py): a child waits for one round trip less. Each delivery gets a tag of its own, so that a late ack, from a worker
+that was stopped for longer than its lease, does not end somebody else's delivery.
 """
 
 import base64
@@ -89,7 +90,7 @@ class TakingChannel(RingingChannel):
         """Return one message, None if there is none."""
         arguments = self._take_arguments([queue], str(uuid7()), {queue} if no_ack else set())
         with self.conn_or_acquire() as client:
-            taken = client.execute_command("EVAL", *arguments)
+            _lost, *taken = client.execute_command("EVAL", *arguments)
         if not taken:
             return None
         payload = self._read(taken)
@@ -99,6 +100,18 @@ class TakingChannel(RingingChannel):
         if not no_ack:
             self.qos.append(message, message.delivery_tag)
         return message
+
+    @property
+    def is_taking(self) -> bool:
+        """Tell whether we have asked for a delivery and not read the answer yet."""
+        return self._on_its_way is not None
+
+    @property
+    def is_about_to_take(self) -> bool:
+        """Tell whether the event loop, in whose thread we are, takes at the end of this turn if there is room."""
+        if self.closed or self._in_poll or self._waiting or not self.active_queues:
+            return False
+        return bool(self.connection.cycle.is_turned_by_this_thread)
 
     def tags_on_their_way(self) -> list[str]:
         """Return the tags that a delivery which we have asked for, and not read yet, may have."""
@@ -125,7 +138,7 @@ class TakingChannel(RingingChannel):
         else:
             self._on_its_way = str(uuid7())
             arguments = self._take_arguments(queues, self._on_its_way, self._no_ack_queues)
-            self._in_poll.send_command("EVAL", *arguments)
+            self._in_poll.send_command("EVAL", *arguments, *self.qos.riding)
 
     def _on_connection_disconnect(self, connection: Any) -> None:
         if self._in_poll is connection:
@@ -174,8 +187,10 @@ class TakingChannel(RingingChannel):
             return None
         if waiting:
             return None
-        self._waiting = not answer
-        return answer
+        lost, *taken = answer
+        self.qos.end_riding(lost=[bytes_to_str(tag) for tag in lost])
+        self._waiting = not taken
+        return taken
 
     def _read(self, taken: list[bytes]) -> dict[str, Any] | None:
         """Return the message that was taken, as kombu wants it; what is no message goes to the dead letters."""

@@ -44,6 +44,11 @@ class Peer:
         )
         self._consumer.consume()
 
+    def stop_consuming(self) -> None:
+        """Take no more."""
+        assert self._consumer
+        self._consumer.cancel()
+
     def ask(self) -> None:
         """Ask for a message, and do not read the answer."""
         self.consume()
