@@ -75,15 +75,16 @@ def _process(task: "ConsumerTask", envelopes: list[Envelope], *, run: Run) -> No
 
 def _claim(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:
     """Return the envelopes that are new. What is held is parked, by the same commit."""
-    new = ProcessedMessage.objects.claim_unless_held(
+    claimed = ProcessedMessage.objects.claim_unless_held(
         consumer=task.name,
         event=task.event.event_name,
         message_ids=[envelope.message_id for envelope in envelopes],
         worker=task.request.hostname or "",
     )
-    if new is None:
-        new = _claim_in_hand(task, _without_held(task, envelopes))
-    return [envelope for envelope in envelopes if envelope.message_id in new]
+    if len(claimed) < len(envelopes):  # processed before, or held: whichever it is by now
+        others = [envelope for envelope in envelopes if envelope.message_id not in claimed]
+        claimed |= _claim_in_hand(task, _without_held(task, others))
+    return [envelope for envelope in envelopes if envelope.message_id in claimed]
 
 
 def _without_held(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:

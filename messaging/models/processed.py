@@ -4,8 +4,8 @@ Invariant: ``inbox_once_per_consumer``. The row is written by the transaction th
 there or neither (F09). A second delivery finds the row, or waits for the transaction that is about to commit it (F15).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, cast
 from uuid import UUID
 
 from django.contrib.postgres.indexes import BrinIndex
@@ -17,27 +17,22 @@ Standing = Literal["processed", "maybe held", "new"]
 
 _CLAIM = """
     INSERT INTO messaging_processedmessage (message_id, consumer, processed_at, duration_ms, worker)
-    SELECT message_id, %s, clock_timestamp(), 0, %s FROM unnest(%s::uuid[]) AS message_id ORDER BY message_id
+    SELECT message_id, %(consumer)s, clock_timestamp(), 0, %(worker)s FROM unnest(%(ids)s::uuid[]) AS message_id
+    ORDER BY message_id
     ON CONFLICT (message_id, consumer) DO NOTHING
     RETURNING message_id
 """
 
-# One look tells all: NULL among the ids means that something may be held, and then nothing was claimed.
-_CLAIM_UNLESS_HELD = """
-    WITH held AS MATERIALIZED (
-        SELECT 1 FROM messaging_pause WHERE resumed_at IS NULL AND (consumer = %(consumer)s OR event_name = %(event)s)
-        UNION ALL
-        SELECT 1 FROM messaging_circuit WHERE opened_at IS NOT NULL AND consumer = %(consumer)s
-        LIMIT 1
-    ), claimed AS (
-        INSERT INTO messaging_processedmessage (message_id, consumer, processed_at, duration_ms, worker)
-        SELECT message_id, %(consumer)s, clock_timestamp(), 0, %(worker)s
-        FROM unnest(%(ids)s::uuid[]) AS message_id WHERE NOT EXISTS (SELECT 1 FROM held) ORDER BY message_id
-        ON CONFLICT (message_id, consumer) DO NOTHING
-        RETURNING message_id
-    )
-    SELECT message_id FROM claimed UNION ALL SELECT NULL FROM held
-"""
+# All or none, by one snapshot. Short, because PostgreSQL plans it for each message: telling "held" from "processed
+# before" in the same statement took half as long again.
+_CLAIM_UNLESS_HELD = _CLAIM.replace(
+    "ORDER BY",
+    """
+    WHERE NOT EXISTS (SELECT 1 FROM messaging_pause
+                      WHERE resumed_at IS NULL AND (consumer = %(consumer)s OR event_name = %(event)s))
+    AND NOT EXISTS (SELECT 1 FROM messaging_circuit WHERE opened_at IS NOT NULL AND consumer = %(consumer)s)
+    ORDER BY""",
+)
 
 _STANDING = """
     SELECT CASE
@@ -64,26 +59,18 @@ class ProcessedQuerySet(models.QuerySet["ProcessedMessage"]):
     def claim(self, *, consumer: str, message_ids: Sequence[UUID], worker: str) -> set[UUID]:
         """Insert the rows in message_id order (so that two bundles cannot deadlock); return those that were new."""
         with connection.cursor() as cursor:
-            cursor.execute(_CLAIM, [consumer, worker, list(message_ids)])
+            cursor.execute(_CLAIM, {"consumer": consumer, "worker": worker, "ids": _array(message_ids)})
             return {message_id for (message_id,) in cursor.fetchall()}
 
-    def claim_unless_held(
-        self, *, consumer: str, event: str, message_ids: Sequence[UUID], worker: str
-    ) -> set[UUID] | None:
-        """Claim, in the same single statement; None, with nothing claimed, when something of this consumer may be held.
+    def claim_unless_held(self, *, consumer: str, event: str, message_ids: Sequence[UUID], worker: str) -> set[UUID]:
+        """Claim, in the same single statement, unless something of this consumer may be held: then nothing.
 
-        Then messaging.flow knows which messages must wait, and ``claim`` takes the others.
+        Of those that are not returned messaging.flow knows which must wait, and ``claim`` takes what is new.
         """
-        arguments: dict[str, Any] = {
-            "consumer": consumer,
-            "event": event,
-            "worker": worker,
-            "ids": list(message_ids),
-        }
+        arguments = {"consumer": consumer, "event": event, "worker": worker, "ids": _array(message_ids)}
         with connection.cursor() as cursor:
             cursor.execute(_CLAIM_UNLESS_HELD, arguments)
-            claimed = {message_id for (message_id,) in cursor.fetchall()}
-        return None if None in claimed else claimed
+            return {message_id for (message_id,) in cursor.fetchall()}
 
     def standing(self, *, consumer: str, event: str, message_id: UUID) -> Standing:
         """Return where a message stands before a long handler runs."""
@@ -95,7 +82,7 @@ class ProcessedQuerySet(models.QuerySet["ProcessedMessage"]):
     def finish(self, *, consumer: str, durations_ms: Mapping[UUID, int]) -> None:
         """Note when and how long, in milliseconds, each message took."""
         with connection.cursor() as cursor:
-            cursor.execute(_FINISH, [list(durations_ms), list(durations_ms.values()), consumer])
+            cursor.execute(_FINISH, [_array(durations_ms), _array(durations_ms.values()), consumer])
 
     def release(self, *, consumer: str, message_ids: Sequence[UUID]) -> None:
         """Take back the claim of messages that failed, so that a later attempt is not mistaken for a repeat."""
@@ -121,3 +108,8 @@ class ProcessedMessage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.consumer} {self.message_id}"
+
+
+def _array(values: Iterable[UUID | int]) -> str:
+    """Write an array as PostgreSQL reads it. Of lists psycopg looks at each element first, which costs 0.1 ms."""
+    return f"{{{','.join(map(str, values))}}}"

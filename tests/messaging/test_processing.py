@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from messaging.envelope import Envelope
 from messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
 from messaging.models.dead_letter import Reason
+from messaging.models.processed import ProcessedQuerySet
 from messaging.processing import process
 from messaging.publish import publish
 from tests.sample.events import Sampled
@@ -59,3 +60,18 @@ def test_a_handler_that_swallows_a_database_error_is_not_taken_for_done() -> Non
     letter = DeadLetter.objects.get()
     assert (letter.message_id, letter.reason) == (bad.message_id, Reason.PERMANENT_ERROR)
     assert TransactionManagementError.__name__ in letter.error_class
+
+
+def test_what_was_held_at_first_and_no_longer_a_moment_later_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not taken for a repeat: that would lose it."""
+    (envelope,) = published("ok")
+    monkeypatch.setattr(ProcessedQuerySet, "claim_unless_held", lambda *_args, **_options: set())
+    process(take_one, [envelope])
+    assert effects() == [envelope.key]
+
+
+def test_of_a_bundle_what_was_processed_before_is_skipped() -> None:
+    first, second = published("ok", "ok")
+    process(take_one, [first])
+    process(take_one, [first, second])
+    assert effects() == [first.key, second.key]
