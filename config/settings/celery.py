@@ -40,7 +40,9 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True  # else a killed child counts as done; the delivery limit ends the loop
 CELERY_TASK_ACKS_ON_FAILURE = False  # a failure is rejected, so that it reaches the dead-letter exchange (F04)
 CELERY_TASK_ACKS_ON_TIMEOUT = False  # a hard limit kills the child: the message goes back, the delivery limit counts
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # messages held per child: an idle worker finds some to take (F50)
+# Messages held per child: no message waits behind a long one while another worker is idle, and none is counted as
+# delivered that never ran (F50). docs/decisions/a-worker-holds-one-message-per-child.md
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False  # the inbox absorbs the second delivery (F15)
 
 # --- Limits --------------------------------------------------------------------------------------------------------

@@ -52,6 +52,20 @@ def test_worker_told_to_stop_waits_for_what_a_child_is_about_to_run(broker: Brok
         assert is_drained(broker)
 
 
+def test_worker_leaves_to_others_what_it_has_no_child_for(broker: Broker, path: Path, tmp_path: Path) -> None:
+    """A second message in hand would wait behind the long task while somebody else has nothing to do (F50)."""
+    busy, behind = broker.start_worker(tmp_path), path.with_name("behind")
+    with broker.running(busy):
+        broker.send("wait", path)
+        wait_for_lines(path, STARTED)
+        for _ in range(2):
+            broker.send("record", behind)
+        with broker.running(broker.start_worker(tmp_path)):
+            wait_for_lines(behind, FINISHED, FINISHED, seconds=5)
+            open_gate(path, 1)
+            wait_for_lines(path, STARTED, FINISHED)
+
+
 @pytest.mark.parametrize("session_broker", ["valkey"], indirect=True)  # RabbitMQ knows no leases
 def test_long_task_runs_once_in_every_pool(broker: Broker, path: Path, tmp_path: Path) -> None:
     tasks = {path.with_name(pool): (pool, queue) for pool, queue in zip(("solo", "threads"), QUEUES, strict=True)}

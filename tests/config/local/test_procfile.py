@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from config.local.procfile import Program, read_procfile
 from config.local.service import PROJECT_DIR
@@ -27,6 +28,12 @@ def test_every_worker_has_a_node_name_of_its_own() -> None:
     names = [program.command[program.command.index("-n") + 1] for program in PROGRAMS if "worker" in program.command]
 
     assert len(names) == len(set(names))
+
+
+def test_no_worker_holds_a_message_that_it_has_no_child_for() -> None:
+    """docs/decisions/a-worker-holds-one-message-per-child.md says why."""
+    assert settings.CELERY_WORKER_PREFETCH_MULTIPLIER == 1
+    assert not [program.name for program in PROGRAMS if "prefetch" in " ".join(program.command)]
 
 
 def test_no_program_needs_a_shell() -> None:
