@@ -21,12 +21,13 @@ emptying.install()
 
 # Folders whose tests share what takes long to start: a whole stack, a RabbitMQ. They stay in one process, and begin
 # first, so that no process is left alone with them at the end.
-TOGETHER = ("tests/e2e", "tests/contract")
+TOGETHER = ("tests/e2e", "tests/contract", "tests/messaging/flow")
 LONG = (
     "tests/e2e",
     "tests/e2e/test_thousand_customers",  # nobody should have to wait for their mails
     "tests/e2e/test_ctrl_c",
     "tests/contract",
+    "tests/messaging/flow",
     "tests/orders/exports/test_workers",
     "tests/config/local/test_supervise",
 )

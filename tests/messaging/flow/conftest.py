@@ -17,7 +17,7 @@ from tests.rabbitmq import RabbitMQ, skip_without_rabbitmq
 Run = Callable[..., Process]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def rabbitmq() -> Iterator[RabbitMQ]:
     skip_without_rabbitmq()
     service = RabbitMQ(Path(os.environ["BATON_STATE_DIR"]) / "flow")

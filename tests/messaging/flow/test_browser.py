@@ -71,8 +71,7 @@ def test_an_open_circuit_is_shown_with_its_error_and_its_next_trial(open_as: Ope
     expect(page.get_by_role("link", name="Add")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", [PAUSES, f"{PAUSES}add/", CIRCUITS])
+@pytest.mark.parametrize(("path", "scheme"), [(PAUSES, "dark"), (f"{PAUSES}add/", "light"), (CIRCUITS, "dark")])
 def test_no_page_is_wider_than_a_phone(open_as: OpenAs, path: str, scheme: str) -> None:
     an_open_circuit()
     Pause.objects.create(consumer="sample.die", paused_by="ann", via="command", why="a long reason " * 20)
