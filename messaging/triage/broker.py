@@ -17,10 +17,10 @@ from messaging.transport.depth import Depth, depths
 from messaging.transport.locating import Search, locate
 from messaging.transport.redis import Channel as RedisChannel
 from messaging.triage.facts import ANSWERS, Reach
+from messaging.triage.patience import search_seconds
 
 DEADLINE_SECONDS: Final = 1.2  # of the two seconds that an answer may take
 CONNECT_SECONDS: Final = 1.0
-SEARCH_SECONDS: Final = 0.5  # spent on reading queues; the depth alone is known much sooner
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,11 @@ def look_at_broker(queues: Collection[str], message_ids: Collection[str]) -> Bro
     """Return the depth of the queues, and where in them and in the dead-letter queue the messages are."""
     found: list[BrokerLook] = []
     failed: list[str] = []
+    seconds = search_seconds()  # here, because a thread does not know who asks
 
     def ask() -> None:
         try:
-            found.append(_ask(queues, message_ids))
+            found.append(_ask(queues, message_ids, seconds))
         except Exception as error:  # whatever it is, the caller is told, and answers all other questions
             failed.append(type(error).__name__)
 
@@ -53,11 +54,11 @@ def look_at_broker(queues: Collection[str], message_ids: Collection[str]) -> Bro
     return BrokerLook(Reach(False, failed[0] if failed else f"no answer within {DEADLINE_SECONDS:g} s"))
 
 
-def _ask(queues: Collection[str], message_ids: Collection[str]) -> BrokerLook:
+def _ask(queues: Collection[str], message_ids: Collection[str], seconds: float) -> BrokerLook:
     with _connection() as broker:
         names = [*queues, DEAD_LETTER_QUEUE]
         look = BrokerLook(depths=depths(broker, names), is_full=_is_full(broker))
-        search = locate(broker, names, message_ids, by=monotonic() + SEARCH_SECONDS)
+        search = locate(broker, names, message_ids, by=monotonic() + seconds)
         return replace(look, search=search, is_searchable=isinstance(broker.default_channel, RedisChannel))
 
 

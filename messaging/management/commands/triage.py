@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from messaging.triage.asking import BadId
+from messaging.triage.patience import after_waiting, age_of_process_seconds
 from messaging.triage.report import Answer, Report, triage_patiently
 from messaging.triage.stuck import OLDER_THAN, Survey, survey_patiently
 
@@ -44,6 +45,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--older-than", type=age, default=OLDER_THAN, help="for --stuck: 90s, 5m (default), 2h, 1d")
         parser.add_argument("--format", choices=["text", "json"], default="text")
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run for somebody in a shell, who has waited for the process to start. ``call_command`` does not come here."""
+        with after_waiting(age_of_process_seconds()):
+            super().run_from_argv(argv)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
