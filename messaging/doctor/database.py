@@ -85,8 +85,7 @@ def examine_connections() -> Iterator[Line]:
 
 
 def _connection_count(beat: Heartbeat) -> int:
-    children = beat.capacity // max(1, settings.CELERY_WORKER_PREFETCH_MULTIPLIER)
-    return CONNECTIONS_OF_ROLE.get(beat.role, 1) + children
+    return CONNECTIONS_OF_ROLE.get(beat.role, 1) + beat.child_count
 
 
 def _value(statement: str) -> Any:

@@ -29,6 +29,7 @@ class Sign:
     trouble: str = ""
     queues: list[str] = field(default_factory=list)
     capacity: int = 0
+    child_count: int = 0
     running: list[dict[str, Any]] = field(default_factory=list)
     reserved: list[dict[str, Any]] = field(default_factory=list)
     received_count: int = 0

@@ -12,18 +12,18 @@ from messaging.own_connection import own_connection
 
 _UPSERT: Final = """
     INSERT INTO messaging_heartbeat (
-        name, role, hostname, pid, started_at, beaten_at, queues, is_consuming, trouble, capacity, running, reserved,
-        received_count, finished_count, last_received_at, last_finished_at
+        name, role, hostname, pid, started_at, beaten_at, queues, is_consuming, trouble, capacity, child_count,
+        running, reserved, received_count, finished_count, last_received_at, last_finished_at
     )
     SELECT %(name)s, %(role)s, %(hostname)s, %(pid)s, now - %(uptime)s * second, now - %(age)s * second,
-        %(queues)s::varchar[], %(is_consuming)s, %(trouble)s, %(capacity)s, %(running)s::jsonb, %(reserved)s::jsonb,
-        %(received_count)s, %(finished_count)s,
+        %(queues)s::varchar[], %(is_consuming)s, %(trouble)s, %(capacity)s, %(child_count)s,
+        %(running)s::jsonb, %(reserved)s::jsonb, %(received_count)s, %(finished_count)s,
         now - (%(received_age)s::float + %(age)s) * second, now - (%(finished_age)s::float + %(age)s) * second
     FROM (SELECT clock_timestamp() AS now, interval '1 second' AS second) AS clock
     ON CONFLICT (name) DO UPDATE SET
         role = excluded.role, hostname = excluded.hostname, pid = excluded.pid, started_at = excluded.started_at,
         beaten_at = excluded.beaten_at, queues = excluded.queues, is_consuming = excluded.is_consuming,
-        trouble = excluded.trouble, capacity = excluded.capacity,
+        trouble = excluded.trouble, capacity = excluded.capacity, child_count = excluded.child_count,
         running = excluded.running, reserved = excluded.reserved,
         received_count = excluded.received_count, finished_count = excluded.finished_count,
         last_received_at = excluded.last_received_at, last_finished_at = excluded.last_finished_at

@@ -72,6 +72,7 @@ class Pulse:
                 is_consuming=self._intake.is_flowing(consumer, queues=queues, room=capacity - len(active | reserved)),
                 queues=queues,
                 capacity=capacity,
+                child_count=max(self._worker.pool.num_processes, self._worker.max_concurrency or 0),  # autoscaled
                 running=holding_of(active),
                 reserved=holding_of(reserved - active),
                 received_count=consumer.received_count,

@@ -88,6 +88,8 @@ class Heartbeat(models.Model):
         _("trouble"), max_length=40, choices=Trouble.choices, blank=True, default="", db_default=""
     )
     capacity = models.PositiveIntegerField(_("places"), default=0)
+    # Of a worker, at most: each has its own connection to the database. Its places may be more than one per child.
+    child_count = models.PositiveIntegerField(_("children"), default=0, db_default=0)
     # [{"consumer": …, "message_ids": […], "started_at": …}]: ids, never payloads.
     running = models.JSONField(_("running"), default=list)
     reserved = models.JSONField(_("taken, not started"), default=list)

@@ -22,7 +22,7 @@ def living(db: None) -> None:
     for role in ("relay", "collector", "beat"):
         beat(f"{role}@test", role)
     for queue in settings.MESSAGING["QUEUES"]:
-        beat(f"{queue.name}@test", "worker", queues=[queue.name], capacity=2)
+        beat(f"{queue.name}@test", "worker", queues=[queue.name], capacity=2, child_count=2)
 
 
 @pytest.fixture

@@ -183,7 +183,9 @@ def test_a_migration_that_is_not_applied_is_found() -> None:
 
 def test_more_processes_than_the_database_has_connections_for_are_found() -> None:
     assert ask("connections of the database").verdict is Verdict.OK
-    beat("huge@test", "worker", queues=["orders"], capacity=5_000)
+    beat("holds-many@test", "worker", queues=["orders"], capacity=5_000, child_count=2)
+    assert ask("connections of the database").verdict is Verdict.OK
+    beat("huge@test", "worker", queues=["orders"], capacity=5_000, child_count=5_000)
     line = ask("connections of the database")
     assert line.verdict is Verdict.FINDING
     assert line.found.startswith("up to 50")
