@@ -11,7 +11,6 @@ from amqp.exceptions import ConsumerCancelled, PreconditionFailed
 from celery.worker import loops
 from kombu.asynchronous import Hub
 
-from messaging.flow.migration import patiently
 from messaging.heartbeats.stalling import Intake
 from messaging.transport.depth import depths
 from tests.contract.brokers import Broker, open_gate, wait_for_lines
@@ -63,18 +62,6 @@ def queue(broker: Broker) -> kombu.Queue:
     return broker.app.amqp.queues[QUEUES[0]]
 
 
-def delete(broker: Broker) -> None:
-    with broker.app.connection_for_write() as connection:
-        patiently(connection, lambda own: queue(broker).bind(own.default_channel).delete())
-
-
-def declare_anew(broker: Broker) -> None:
-    """Delete the queue and declare it at once: RabbitMQ 3 then cancels no consumer."""
-    delete(broker)
-    with broker.app.connection_for_write() as connection:
-        patiently(connection, lambda own: queue(broker).bind(own.default_channel).declare())
-
-
 def turn(hub: Hub) -> None:
     """Turn the loop once."""
     next(hub.create_loop())
@@ -89,7 +76,7 @@ def wait_for_news(connection: kombu.Connection) -> None:
 def test_the_loop_hears_of_it_whoever_reads_it(
     broker: Broker, hub: Hub, connection: kombu.Connection, read: Read
 ) -> None:
-    delete(broker)
+    broker.delete(queue(broker))
     wait_for_news(connection)
     hub.remove_reader(connection.connection.sock)  # it is not to read by itself
     read(connection)
@@ -112,20 +99,20 @@ def test_a_worker_consumes_a_queue_that_was_declared_anew(broker: Broker, path: 
     worker = broker.start_worker(tmp_path, alert=True)
     worker.wait_for_output("Connected to")
     for _ in range(10):
-        declare_anew(broker)
+        broker.declare_anew(queue(broker))
     with broker.running(worker):
-        declare_anew(broker)
+        broker.declare_anew(queue(broker))
         broker.send("record", path)
         wait_for_lines(path, FINISHED)
 
-        declare_anew(broker)
+        broker.declare_anew(queue(broker))
         idle, busy = path.with_name("idle"), path.with_name("busy")
         broker.send("record", idle)
         wait_for_lines(idle, FINISHED)
 
         broker.send("wait", busy)
         wait_for_lines(busy, STARTED)
-        declare_anew(broker)
+        broker.declare_anew(queue(broker))
         behind = path.with_name("behind")
         broker.send("record", behind)
         open_gate(busy, 1)
