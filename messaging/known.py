@@ -21,13 +21,15 @@ class Known:
     """Looks everything up when it is made."""
 
     def __init__(self, keys: Collection[str], message_ids: Collection[UUID]) -> None:
-        letters = list(DeadLetter.objects.filter(Q(key__in=keys) | Q(message_id__in=message_ids)).order_by("pk"))
+        letters = list(
+            DeadLetter.objects.filter(Q(key__any_of=keys) | Q(message_id__any_of=message_ids)).order_by("pk")
+        )
         self._copies = {letter.copy_of_id: letter for letter in letters if letter.copy_of_id}
         self.letters = _by_place(sorted(letters, key=lambda letter: (letter.state in UNSETTLED, letter.pk)))
         wanted = [*message_ids, *(copy.message_id for copy in self._copies.values() if copy.message_id)]
-        self.processed = _by_place(ProcessedMessage.objects.filter(message_id__in=wanted))
+        self.processed = _by_place(ProcessedMessage.objects.filter(message_id__any_of=wanted))
         self.holds = current_holds()
-        self.last_attempt = _by_place(Attempt.objects.filter(message_id__in=wanted).order_by("round", "attempt"))
+        self.last_attempt = _by_place(Attempt.objects.filter(message_id__any_of=wanted).order_by("round", "attempt"))
 
     def settle_place(self, place: Place) -> tuple[Place, DeadLetter | None]:
         """Return where a message stands, and its dead letter: the edited copy's, if one was sent in its place."""

@@ -19,7 +19,7 @@ _ANSWERS = ("inventory.stock_reserved", "inventory.stock_rejected")
 
 def find_orders(keys: Collection[str]) -> dict[str, Subject]:
     """Return those of the keys that are orders."""
-    return {str(order.pk): _subject(order) for order in Order.objects.filter(pk__in=uuids_in(keys))}
+    return {str(order.pk): _subject(order) for order in Order.objects.filter(pk__any_of=uuids_in(keys))}
 
 
 def unsettled_orders(before: datetime, limit: int) -> Iterable[str]:

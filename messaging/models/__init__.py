@@ -1,5 +1,6 @@
 """The tables of the machinery. They are read-only outside this package; the admin shows them."""
 
+from messaging.models import any_of  # noqa: F401 - importing registers the lookup
 from messaging.models.attempt import Attempt
 from messaging.models.audit import AuditedLetter, AuditEntry
 from messaging.models.dead_letter import DeadLetter

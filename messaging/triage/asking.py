@@ -67,7 +67,7 @@ def look_up(text: str) -> Asked:
 
 def about(keys: list[str]) -> tuple[OutboxMessage, ...]:
     """Return the messages about some keys, the oldest first."""
-    rows = OutboxMessage.objects.filter(key__in=keys).order_by("pk").defer("payload")
+    rows = OutboxMessage.objects.filter(key__any_of=keys).order_by("pk").defer("payload")
     return tuple(rows[: MAX_MESSAGES * len(keys)])
 
 

@@ -134,7 +134,7 @@ def _done_for_good(asks: Sequence[Asked]) -> set[UUID]:
     settled = {row.message_id for asked in asks for row in asked.rows if row.settled_at}
     if not settled:
         return settled
-    letters = DeadLetter.objects.filter(message_id__in=settled).exclude(state=State.RESOLVED)
+    letters = DeadLetter.objects.filter(message_id__any_of=settled).exclude(state=State.RESOLVED)
     return settled - set(letters.values_list("message_id", flat=True))
 
 

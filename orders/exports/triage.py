@@ -18,7 +18,7 @@ _QUEUE = "orders.bulk"
 
 def find_exports(keys: Collection[str]) -> dict[str, Subject]:
     """Return those of the keys that are exports."""
-    return {str(export.pk): _subject(export) for export in Export.objects.filter(pk__in=uuids_in(keys))}
+    return {str(export.pk): _subject(export) for export in Export.objects.filter(pk__any_of=uuids_in(keys))}
 
 
 def unsettled_exports(before: datetime, limit: int) -> Iterable[str]:
