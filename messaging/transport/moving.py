@@ -14,7 +14,7 @@ from typing import Any, Final
 from amqp.basic_message import Message
 from amqp.exceptions import NotFound
 
-from messaging.transport.rabbitmq import CONFIRM_TIMEOUT
+from messaging.transport.batch import CONFIRM_TIMEOUT
 
 BATCH_SIZE: Final = 100  # messages copied before their confirms are awaited
 _OF_ONE_QUEUE: Final = ("x-delivery-count", "x-acquired-count")

@@ -1,8 +1,8 @@
 """kombu's RabbitMQ transport, taught to publish many messages and wait for their confirms together.
 
-py-amqp waits for the confirm of each message, a journey to the disk and back. With ``Producer.batch()``, which kombu
-has for Redis, this channel sends on and waits at the end. It also tells confirms apart by their number, so that one
-that comes late is not taken for the next message's, and raises UnroutableMessage after the confirm, not before it.
+py-amqp waits for the confirm of each message, a journey to the disk and back. With ``Producer.batch()`` (batch.py)
+this channel sends on and waits at the end. It also tells confirms apart by their number, so that one that comes late is
+not taken for the next message's, and raises UnroutableMessage after the confirm, not before it.
 
 A RabbitMQ that is short of memory or disk reads no more from who has published, for as long as it is: no confirm comes,
 and no answer to a farewell. It says so, and then everybody here is told at once (BrokerBlocked) instead of waiting: a
@@ -16,18 +16,16 @@ Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the argume
 
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
 from amqp.exceptions import MessageNacked, RecoverableConnectionError
-from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined]  # the stubs are older
+from kombu.exceptions import OperationalError
 from kombu.transport import pyamqp
 
+from messaging.transport.batch import CONFIRM_TIMEOUT, ConfirmedBatch
 from messaging.transport.losses import AttentiveChannel, AttentiveConnection
 from messaging.transport.patience import PatientChannel, PatientConnection
 from messaging.transport.routing import UnroutableMessage
-
-#: Seconds. What is not confirmed by then is taken for lost with its connection.
-CONFIRM_TIMEOUT: Final = 30.0
 
 
 class BrokerBlocked(OperationalError):
@@ -58,7 +56,7 @@ class Channel(AttentiveChannel, PatientChannel):
         """Tell whether there are confirms to wait for."""
         return bool(self.connection and self.connection.confirm_publish)
 
-    def create_publish_batch(self, max_size: int) -> "ConfirmedBatch":
+    def create_publish_batch(self, max_size: int) -> ConfirmedBatch:
         """Return a batch for ``Producer.batch()``."""
         return ConfirmedBatch(self, max_size)
 
@@ -150,48 +148,6 @@ class Channel(AttentiveChannel, PatientChannel):
 
     def _on_basic_return(self, _code: int, _text: str, exchange: str, routing_key: str, _message: Any) -> None:
         self._refusals.append(UnroutableMessage(exchange, routing_key))
-
-
-class ConfirmedBatch:
-    """Messages on their way, confirmed together: what kombu's ``Producer.batch()`` asks of a channel."""
-
-    def __init__(self, channel: Channel, max_size: int) -> None:
-        self.channel = channel
-        self._max_size = max_size
-        self._failed = False
-
-    def publish(self, message: Any, **kwargs: Any) -> Any:
-        """Send one message, and wait for those before it when there are many."""
-        self._check_usable()
-        kwargs.pop("confirm_timeout", None)
-        try:
-            result = self.channel.publish_unconfirmed(message, **kwargs)
-        except Exception:
-            self._failed = True
-            raise
-        if self.channel.unconfirmed_count >= self._max_size:
-            self.flush()
-        return result
-
-    def flush(self) -> None:
-        """Wait for the confirms. Raises BatchPublishError when it is not known what arrived."""
-        self._check_usable()
-        try:
-            self.channel.await_confirms(CONFIRM_TIMEOUT)
-        except Exception as error:
-            self._failed = True
-            raise BatchPublishError(f"messages of the batch may be missing: {error}") from error
-
-    def discard(self) -> None:
-        """Give the batch up. What was sent cannot be called back: the next message waits for its confirms, too."""
-        self._failed = True
-
-    def close(self) -> None:
-        """Do nothing: a batch owns nothing but its place in the channel."""
-
-    def _check_usable(self) -> None:
-        if self._failed:
-            raise BatchPublishError("a batch that failed cannot be used again")
 
 
 class Connection(AttentiveConnection, PatientConnection):
