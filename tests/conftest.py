@@ -14,7 +14,7 @@ from tests import emptying, evidence
 from tests.browser import browser, open_as, open_page  # noqa: F401 - here only: one process can have one browser
 from tests.forkserver import stop_fork_servers
 from tests.processes import Process
-from tests.quiet import become_quiet, empty_queues, forget_taken
+from tests.quiet import become_quiet, empty_queues, forget_heartbeats, forget_taken
 from tests.shared import end_all_but, shared
 
 emptying.install()
@@ -83,9 +83,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @pytest.fixture(autouse=True)
-def _nobody_else(request: pytest.FixtureRequest) -> None:
+def _nobody_else(request: pytest.FixtureRequest, django_db_blocker: Any) -> None:
     """Run without the processes that an earlier test has asked for, and this one does not."""
-    end_all_but(request.fixturenames)
+    if end_all_but(request.fixturenames):
+        with django_db_blocker.unblock():
+            forget_heartbeats()
 
 
 @pytest.fixture(autouse=True)

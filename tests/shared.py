@@ -41,11 +41,16 @@ def shared(name: str) -> Process:
     return _running[key]
 
 
-def end_all_but(names: Collection[str]) -> None:
-    """End those that nobody asks for now. Killed: nothing is under way, and a clean stop takes seconds."""
+def end_all_but(names: Collection[str]) -> bool:
+    """End those that nobody asks for now; tell whether there were any.
+
+    Killed: nothing is under way, and a clean stop takes seconds.
+    """
     wanted = {_key(name) for name in names if name in _PROGRAMS}
-    for key in set(_running) - wanted:
+    unwanted = set(_running) - wanted
+    for key in unwanted:
         _running.pop(key).kill()
+    return bool(unwanted)
 
 
 def _key(name: str) -> _Key:

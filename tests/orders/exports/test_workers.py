@@ -25,6 +25,7 @@ from tests.orders.exports.factories import a_person, an_export, held_up, is_proc
 from tests.orders.exports.readers import read_csv, read_xlsx
 from tests.orders.factories import an_order
 from tests.processes import Process, running, wait_until, worker_command
+from tests.quiet import forget_heartbeats
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "relay")]
 
@@ -53,11 +54,13 @@ class Lane:
 
 
 @pytest.fixture(scope="module")
-def _lane(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
+def _lane(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
     lane = Lane(tmp_path_factory.mktemp("lane"))
     lane.start()
     yield lane
     lane.kill()
+    with django_db_blocker.unblock():
+        forget_heartbeats()
 
 
 @pytest.fixture
