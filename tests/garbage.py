@@ -1,7 +1,7 @@
 """Pytest plugin: search for garbage seldom.
 
-The tests and what they import are a million objects that stay. Looking through them again and again took a seventh of the
-processor time of the tests that run in this process.
+The tests and what they import are a million objects that stay. Looking through them again and again took a seventh of
+the processor time of the tests that run in this process.
 """
 
 import gc

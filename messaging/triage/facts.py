@@ -99,7 +99,6 @@ class Process:
     is_fresh: bool
     is_consuming: bool
     queues: tuple[str, ...] = ()
-    capacity: int = 0
     running_count: int = 0
     last_finished_at: datetime | None = None
     finds_broker_full: bool = False

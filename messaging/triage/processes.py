@@ -37,7 +37,6 @@ def _process(row: Heartbeat) -> Process:
         is_fresh=row.is_fresh,
         is_consuming=row.is_consuming,
         queues=tuple(row.queues),
-        capacity=row.capacity,
         running_count=len(list(running)),
         last_finished_at=row.last_finished_at,
         finds_broker_full=row.trouble == Trouble.BROKER_FULL,
