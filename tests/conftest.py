@@ -41,6 +41,8 @@ class FileByFile(LoadFileScheduling):
         super().__init__(config, log)
 
     def _split_scope(self, nodeid: str) -> str:
+        if "/test_browser.py::" in nodeid:
+            return "browser"  # which takes seconds of processor time to start
         for folder in TOGETHER:
             if nodeid.startswith(f"{folder}/"):
                 return folder
