@@ -51,6 +51,14 @@ def is_free(state_dir: Path, name: str) -> bool:
         return service.try_lock(lock)
 
 
+def kill(server: service.Service) -> None:
+    """Kill -9; wait until it has ended, and no child of it is left that holds the lock."""
+    os.kill(server_pid(server.state_dir, server.name), signal.SIGKILL)
+    assert server._process is not None
+    server._process.wait(15)
+    wait_until(lambda: is_free(server.state_dir, server.name), what="the lock to be free")
+
+
 def test_postgres_keeps_data_port_and_password_between_runs(postgres_dir: Path) -> None:
     with Postgres(postgres_dir, durable=False) as postgres:
         first_url = postgres.url
@@ -65,8 +73,7 @@ def test_postgres_starts_after_kill_9_with_a_pid_file_that_names_a_stranger(post
     with Postgres(postgres_dir, durable=False) as postgres:
         write(postgres.url)
         pid_file = postgres.data / "postmaster.pid"
-        os.kill(server_pid(postgres_dir, "postgres"), signal.SIGKILL)
-        wait_until(lambda: is_free(postgres_dir, "postgres"), what="the lock to be free")
+        kill(postgres)
         _, _, rest = pid_file.read_text().partition("\n")
         pid_file.write_text(f"{os.getppid()}\n{rest}")  # the number has been given to somebody else meanwhile
 
@@ -76,8 +83,7 @@ def test_postgres_starts_after_kill_9_with_a_pid_file_that_names_a_stranger(post
 def test_valkey_keeps_what_it_has_answered_after_kill_9(state_dir: Path) -> None:
     with Valkey(state_dir) as valkey:
         redis.from_url(valkey.url).set("order", "accepted")
-        os.kill(server_pid(state_dir, "valkey"), signal.SIGKILL)
-        wait_until(lambda: is_free(state_dir, "valkey"), what="the lock to be free")
+        kill(valkey)
 
         assert redis.from_url(valkey.start()).get("order") == b"accepted"
 
