@@ -1,19 +1,13 @@
-"""A fork server: it has imported the project and set Django up, and forks the processes of the tests off itself.
+"""Processes of the tests, forked off servers that have done their imports.
 
 A worker of the project needs two seconds of processor time until it is ready, nearly all of it for imports; the tests
 start hundreds. Forked off a process that has done them, it needs a tenth. What runs is the same: the same program with
 the same arguments and environment, in a session of its own, tied to the test run. There is a server for each
-environment, since settings are read once, and for each Celery application.
-
-The server's end, ``python -m tests.forkserver FD APPLICATION``, answers requests on a socket, one JSON object a packet:
-``{"run": [words], "log": path}`` with the pid, ``{"wait": pid}`` with the exit code (null: still running).
+environment, since settings are read once, and for each Celery application; the servers in turn are forked off one that
+knows the libraries only. What they do is in tests/forking.py.
 """
 
-import gc
-import importlib
 import json
-import os
-import runpy
 import signal
 import socket
 import subprocess
@@ -23,28 +17,45 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from config.local.tether import signal_on_parent_death, tethered
+from config.local.tether import tethered
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_PACKET_BYTES = 200_000
 PROJECT = "config"  # the Celery application; that of contract tests is another
-_servers: dict[tuple[str, frozenset[tuple[str, str]]], "ForkServer"] = {}
 
 
-class ForkServer:
-    """The tests' end: a server for one environment."""
+class Librarian:
+    """The tests' end of the process that has imported the libraries, and forks the servers off itself."""
 
-    def __init__(self, application: str, environment: dict[str, str]) -> None:
-        self._lock = threading.Lock()
+    def __init__(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                tethered([sys.executable, "-m", "tests.forkserver", str(theirs.fileno()), application], signal.SIGKILL),
+                tethered([sys.executable, "-m", "tests.forking", str(theirs.fileno())], signal.SIGKILL),
                 cwd=ROOT,
-                env=environment,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
+
+    def start_server(self, application: str, environment: dict[str, str]) -> "ForkServer":
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            request = {"application": application, "environment": environment}
+            socket.send_fds(self._socket, [json.dumps(request).encode()], [theirs.fileno()])
+        return ForkServer(ours)
+
+    def stop(self) -> None:
+        """End it, and with it all servers and what they have started."""
+        self._socket.close()
+        self._process.wait()
+
+
+class ForkServer:
+    """The tests' end of a server for one application and environment."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._lock = threading.Lock()
+        self._socket = connection
 
     def run(self, command: Sequence[str], log: Path) -> "Fork":
         """Start ``python -m module …`` or ``python file …``."""
@@ -53,14 +64,16 @@ class ForkServer:
     def stop(self) -> None:
         """End the server, and with it what it has started."""
         self._socket.close()
-        self._process.wait()
 
     def ask(self, **request: Any) -> Any:
         with self._lock:
-            self._socket.send(json.dumps(request).encode())
-            answer = self._socket.recv(MAX_PACKET_BYTES)
+            try:
+                self._socket.send(json.dumps(request).encode())
+                answer = self._socket.recv(MAX_PACKET_BYTES)
+            except ConnectionError:
+                answer = b""
         if not answer:
-            raise RuntimeError(f"The fork server has ended with {self._process.wait()}; its output says why.")
+            raise RuntimeError("The fork server has ended; its output says why.")
         return json.loads(answer)
 
 
@@ -79,12 +92,18 @@ class Fork:
         return self._exit_code
 
 
+_librarians: list[Librarian] = []  # one at most
+_servers: dict[tuple[str, frozenset[tuple[str, str]]], ForkServer] = {}
+
+
 def forked(command: Sequence[str], log: Path, environment: dict[str, str], application: str = PROJECT) -> Fork:
     """Start a program off the server for its environment; the first to ask waits for the imports."""
     environment = {name: value for name, value in environment.items() if name != "PYTEST_CURRENT_TEST"}
     key = (application, frozenset(environment.items()))
+    if not _librarians:
+        _librarians.append(Librarian())
     if key not in _servers:
-        _servers[key] = ForkServer(application, environment)
+        _servers[key] = _librarians[0].start_server(application, environment)
     return _servers[key].run(command, log)
 
 
@@ -92,72 +111,5 @@ def stop_fork_servers() -> None:
     """End all of them."""
     while _servers:
         _servers.popitem()[1].stop()
-
-
-def prepare(application: str) -> None:
-    """Import what the programs import, and do what they do at their start, if they can inherit the result."""
-    import celery.bin.celery
-    import celery.bin.worker
-    import celery.concurrency.prefork
-    import celery.worker.consumer  # noqa: F401
-
-    importlib.import_module(application)
-    if application == PROJECT:
-        _set_up_django()
-
-
-def _set_up_django() -> None:
-    import django
-    from django.core.checks import run_checks
-    from django.db import connections
-
-    import config.celery
-
-    django.setup()
-    config.celery.app.loader.import_default_modules()
-    run_checks()  # also imports the URLs
-    connections.close_all()
-
-
-def serve(requests: socket.socket) -> list[str]:
-    """Answer until the tests end. Returns in the children only: what they are to run."""
-    while packet := requests.recv(MAX_PACKET_BYTES):
-        request = json.loads(packet)
-        if "wait" in request:
-            pid, status = os.waitpid(request["wait"], os.WNOHANG)
-            answer = os.waitstatus_to_exitcode(status) if pid else None
-        else:
-            answer = os.fork()
-            if answer == 0:
-                requests.close()
-                _settle(Path(request["log"]))
-                return list(request["run"])
-        requests.send(json.dumps(answer).encode())
-    os._exit(0)
-
-
-def _settle(log: Path) -> None:
-    """Be a process of one's own: a session, an output, no way to outlive the server."""
-    os.setsid()
-    signal_on_parent_death(signal.SIGKILL)
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    os.close(output)
-
-
-def become(command: list[str]) -> None:
-    """Run the program as the interpreter does."""
-    _python, *words = command
-    if words[0] == "-m":
-        sys.argv = words[1:]
-        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = words
-        runpy.run_path(words[0], run_name="__main__")
-
-
-if __name__ == "__main__":
-    prepare(sys.argv[2])
-    gc.freeze()  # else the first search for garbage in each child writes to what it shares with us, and so copies it
-    become(serve(socket.socket(fileno=int(sys.argv[1]))))
+    while _librarians:
+        _librarians.pop().stop()

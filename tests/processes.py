@@ -152,6 +152,16 @@ def manage_command(*words: str) -> list[str]:
     return [sys.executable, "manage.py", *words]
 
 
+def relay_command() -> list[str]:
+    """Return the command of a relay; without system checks, which take longer than all else that a fork does."""
+    return manage_command("relay", "--skip-checks")
+
+
+def collector_command() -> list[str]:
+    """Return the command of a collector of dead letters; without system checks, as above."""
+    return manage_command("collect_dead_letters", "--skip-checks")
+
+
 def _environment() -> dict[str, str]:
     return {**os.environ, "DATABASE_URL": url_of_test_database(), "PYTHONUNBUFFERED": "1"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from celery import current_app
 
-from tests.processes import Process, manage_command, worker_command
+from tests.processes import Process, collector_command, relay_command, worker_command
 
 
 def _worker_for_all_queues() -> list[str]:
@@ -20,8 +20,8 @@ def _worker_for_all_queues() -> list[str]:
 #: By the names of their fixtures: the command, and what they say when they are ready.
 _PROGRAMS: dict[str, tuple[Callable[[], list[str]], str]] = {
     "worker": (_worker_for_all_queues, " ready."),
-    "relay": (lambda: manage_command("relay"), "relay_started"),
-    "collector": (lambda: manage_command("collect_dead_letters"), "collector_started"),
+    "relay": (relay_command, "relay_started"),
+    "collector": (collector_command, "collector_started"),
 }
 _Key = tuple[str, str]
 _running: dict[_Key, Process] = {}

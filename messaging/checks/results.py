@@ -58,7 +58,7 @@ def check_eager(**_kwargs: Any) -> list[CheckMessage]:
 
 
 def _waits(module: Module) -> Iterator[ast.Call]:
-    results = {name for node in ast.walk(module.tree) for name in _names_of_results(node)}
+    results = {name for node in module.nodes for name in _names_of_results(node)}
     for call in module.calls():
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in _WAITING:
             continue

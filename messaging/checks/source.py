@@ -31,9 +31,9 @@ class Module:
         return self.path.read_text(errors="replace")
 
     @cached_property
-    def tree(self) -> ast.Module:
-        """Return the source, parsed."""
-        return ast.parse(self.text)
+    def nodes(self) -> list[ast.AST]:
+        """Return all of the source, parsed. Kept, since walking the tree takes longer than parsing it."""
+        return list(ast.walk(ast.parse(self.text)))
 
     @cached_property
     def imports(self) -> dict[str, str]:
@@ -43,12 +43,12 @@ class Module:
     @cached_property
     def imported(self) -> set[str]:
         """Return the full names of all that is imported."""
-        whole = {name.name for node in ast.walk(self.tree) if isinstance(node, ast.Import) for name in node.names}
+        whole = {name.name for node in self.nodes if isinstance(node, ast.Import) for name in node.names}
         return {*self.imports.values()} | whole
 
     def calls(self) -> Iterator[ast.Call]:
         """Return the calls in the order of the file."""
-        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        found = [node for node in self.nodes if isinstance(node, ast.Call)]
         yield from sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
     def dotted(self, node: ast.expr) -> str | None:
@@ -90,7 +90,7 @@ def modules_that_mention(pattern: re.Pattern[str], *, outside: str) -> Iterator[
 
 
 def _imports(module: Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             for name in node.names:
                 yield (name.asname, name.name) if name.asname else (name.name.partition(".")[0],) * 2

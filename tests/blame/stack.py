@@ -17,7 +17,7 @@ from messaging.models import Heartbeat
 from messaging.transport.redis import Channel as RedisChannel
 from tests.gate import Gate
 from tests.notifications.smtp_server import SmtpServer, smtp_server
-from tests.processes import Process, manage_command, wait_until
+from tests.processes import Process, collector_command, relay_command, wait_until
 
 _CELERY = [sys.executable, "-m", "celery", "--skip-checks", "-A", "config"]
 _TABLES = (
@@ -48,8 +48,8 @@ def worker_command(name: str, *queues: str, concurrency: int = 1, module: list[s
 
 
 COMMANDS: dict[str, tuple[list[str], str]] = {
-    "relay": (manage_command("relay"), "relay_started"),
-    "collector": (manage_command("collect_dead_letters"), "collector_started"),
+    "relay": (relay_command(), "relay_started"),
+    "collector": (collector_command(), "collector_started"),
     "beat": ([*_CELERY, "beat", "-l", "INFO", "--pidfile="], "beat: Starting"),
     "sample": (worker_command("sample", "sample", concurrency=2), " ready."),
     "apps": (worker_command("apps", "orders", "inventory", "notifications", "messaging", "blame"), " ready."),

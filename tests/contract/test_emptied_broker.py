@@ -36,7 +36,7 @@ from tests.inventory.factories import stock
 from tests.messaging.flow.conftest import declare, delete
 from tests.orders.exports.factories import an_export
 from tests.orders.factories import a_request, products
-from tests.processes import Process, manage_command, wait_until, worker_command
+from tests.processes import Process, manage_command, relay_command, wait_until, worker_command
 from tests.quiet import wait_until_database_is_idle
 from tests.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from tests.sample.events import Sampled
@@ -108,7 +108,7 @@ def test_everything_that_an_emptied_broker_lost_is_done_and_each_effect_once(
     lose_everything(service)
     products()
     stock(MUG=10 * ORDER_COUNT)
-    start("relay", manage_command("relay"))
+    start("relay", relay_command())
     worker = start("worker", worker_command("orders", "inventory", "notifications", "messaging"))
     worker.wait_for_output(" ready.")
 

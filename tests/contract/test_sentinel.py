@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.messaging.relay.outbox_and_queue import place
-from tests.processes import manage_command, running, wait_until, worker_command
+from tests.processes import relay_command, running, wait_until, worker_command
 from tests.sample.models import Effect
 from tests.sentinel import watched_valkey
 
@@ -16,7 +16,7 @@ BEFORE, AFTER = 20, 30
 def test_relay_and_worker_go_on_with_the_new_master(tmp_path: Path) -> None:
     with watched_valkey(tmp_path) as valkey:
         environment = {"CELERY_BROKER_URL": valkey.url}
-        relay, worker = manage_command("relay"), worker_command("sample")
+        relay, worker = relay_command(), worker_command("sample")
         with (
             running(relay, log=tmp_path / "relay.log", ready="relay_started", env=environment),
             running(worker, log=tmp_path / "worker.log", ready=" ready.", env=environment),

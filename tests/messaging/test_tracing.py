@@ -23,7 +23,7 @@ from messaging.publish import publish
 from tests.inventory.factories import stock
 from tests.messaging.dead_letters.causes import envelope_of
 from tests.orders.factories import a_body, products
-from tests.processes import Process, manage_command, running, wait_until, worker_command
+from tests.processes import Process, relay_command, running, wait_until, worker_command
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -111,7 +111,7 @@ def processes(receiver: Receiver, empty_broker: None, tmp_path: Path) -> Iterato
     queues = [name for name in current_app.amqp.queues if name != "dead_letters"]
     with (
         running(worker_command(*queues), log=tmp_path / "worker.log", ready=" ready.", env=env) as worker,
-        running(manage_command("relay"), log=tmp_path / "relay.log", ready="relay_started", env=env),
+        running(relay_command(), log=tmp_path / "relay.log", ready="relay_started", env=env),
     ):
         yield worker
 

@@ -16,7 +16,7 @@ from messaging.models import DeadLetter
 from tests.gate import gate
 from tests.messaging.dead_letters.dead_letter_queue import bury_in_broker, wait_for_letters
 from tests.messaging.dead_letters.factories import an_envelope
-from tests.processes import manage_command, running, wait_until
+from tests.processes import collector_command, running, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 
@@ -28,7 +28,7 @@ def has_more_than(count: int) -> bool:
 def test_a_collector_that_is_killed_loses_and_doubles_nothing(tmp_path: Path, transactional_db: None) -> None:
     for _ in range(150):
         bury_in_broker(seal(an_envelope()))
-    command = manage_command("collect_dead_letters")
+    command = collector_command()
     for number in (30, 90):
         with running(command, log=tmp_path / f"{number}.log", ready="collector_started") as process:
             wait_until(partial(has_more_than, number), what="some letters")
@@ -47,9 +47,7 @@ def test_an_outage_of_the_database_costs_nothing(tmp_path: Path, transactional_d
     url = urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}"))
     with gate(urlsplit(url).port or 5432) as database:
         options: dict[str, Any] = {"log": tmp_path / "log", "ready": "collector_started"}
-        with running(
-            manage_command("collect_dead_letters"), env={"DATABASE_URL": through(url, database.port)}, **options
-        ) as process:
+        with running(collector_command(), env={"DATABASE_URL": through(url, database.port)}, **options) as process:
             bury_in_broker(seal(an_envelope()))
             wait_for_letters(1)
             database.close()
@@ -66,9 +64,7 @@ def test_an_outage_of_the_broker_costs_nothing(tmp_path: Path, transactional_db:
     url = current_app.conf.broker_read_url
     with gate(urlsplit(url).port or 0) as broker:
         options: dict[str, Any] = {"log": tmp_path / "log", "ready": "collector_started"}
-        with running(
-            manage_command("collect_dead_letters"), env={"CELERY_BROKER_URL": through(url, broker.port)}, **options
-        ) as process:
+        with running(collector_command(), env={"CELERY_BROKER_URL": through(url, broker.port)}, **options) as process:
             bury_in_broker(seal(an_envelope()))
             wait_for_letters(1)
             broker.close()

@@ -24,7 +24,7 @@ from messaging.transport.declarations import misdeclared
 from messaging.transport.depth import depths
 from tests.messaging.flow.conftest import Run, declare, delete
 from tests.messaging.flow.test_breaker import published
-from tests.processes import Process, manage_command, running, wait_until, worker_command
+from tests.processes import Process, collector_command, relay_command, running, wait_until, worker_command
 from tests.rabbitmq import RabbitMQ
 from tests.sample.models import Effect
 
@@ -155,7 +155,7 @@ def test_on_redis_it_says_that_there_is_nothing_to_do() -> None:
 def processes(rabbitmq: RabbitMQ, tmp_path: Path) -> Iterator[tuple[Process, Process]]:
     env = {"CELERY_BROKER_URL": rabbitmq.url}
     with (
-        running(manage_command("relay"), log=tmp_path / "relay.log", ready="relay_started", env=env) as relay,
+        running(relay_command(), log=tmp_path / "relay.log", ready="relay_started", env=env) as relay,
         running(worker_command("sample", "inventory"), log=tmp_path / "worker.log", ready=" ready.", env=env) as worker,
     ):
         yield relay, worker
@@ -224,9 +224,7 @@ def test_dead_letters_of_an_old_release_are_collected_once_their_queue_is_migrat
         )
     log = tmp_path / "collector.log"
     environment = {"CELERY_BROKER_URL": rabbitmq.url}
-    with running(
-        manage_command("collect_dead_letters"), log=log, ready="queue_declared_otherwise", env=environment
-    ) as it:
+    with running(collector_command(), log=log, ready="queue_declared_otherwise", env=environment) as it:
         done = command("migrate_queue", "dead_letters")
         assert done.exit_code == 0, done.output()
         wait_until(lambda: DeadLetter.objects.count() == 3, what=f"three dead letters, but {it.output()}")

@@ -12,7 +12,7 @@ from django.db import transaction
 from config.embedded import Valkey
 from messaging.models import Heartbeat
 from messaging.publish import publish
-from tests.processes import Process, manage_command, running, wait_until, worker_command
+from tests.processes import Process, collector_command, relay_command, running, wait_until, worker_command
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -47,7 +47,7 @@ def test_a_worker_tells_what_it_runs_and_what_it_has_reserved(worker: Process, r
 
 
 def test_a_relay_beats_and_deletes_its_row_when_it_is_stopped(tmp_path: Path) -> None:
-    with running(manage_command("relay"), log=tmp_path / "relay.log", ready="relay_started") as process:
+    with running(relay_command(), log=tmp_path / "relay.log", ready="relay_started") as process:
         found = row("relay", process.pid)
         assert found.is_consuming
         os.kill(process.pid, signal.SIGSTOP)
@@ -71,7 +71,7 @@ def test_beat_and_the_collector_beat(tmp_path: Path) -> None:
         "-s",
         str(tmp_path / "s"),
     ]
-    collector = manage_command("collect_dead_letters")
+    collector = collector_command()
     with (
         running(beat, log=tmp_path / "beat.log", ready="beat: Starting") as beats,
         running(collector, log=tmp_path / "collector.log", ready="collector_started") as collects,
@@ -85,7 +85,7 @@ def test_without_their_broker_worker_and_relay_live_and_take_nothing(tmp_path: P
     with Valkey(Path(os.environ["BATON_STATE_DIR"]) / "heartbeats") as valkey:
         env = {"CELERY_BROKER_URL": valkey.start()}
         with (
-            running(manage_command("relay"), log=tmp_path / "relay.log", ready="relay_started", env=env) as relays,
+            running(relay_command(), log=tmp_path / "relay.log", ready="relay_started", env=env) as relays,
             running(worker_command("sample"), log=tmp_path / "worker.log", ready=" ready.", env=env) as works,
         ):
             rows = Heartbeat.objects.filter(pid__in=[relays.pid, works.pid])

@@ -10,7 +10,7 @@ from django.utils import timezone
 from messaging.models import OutboxMessage
 from tests.deadlock import lock_in_the_wrong_order
 from tests.messaging.relay.outbox_and_queue import bundles, place
-from tests.processes import Process, manage_command, running, wait_until
+from tests.processes import Process, relay_command, running, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 
@@ -24,19 +24,19 @@ def test_a_relay_killed_with_9_is_followed_by_another_that_sends_the_rest(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     log = tmp_path_factory.mktemp("relay")
-    with running(manage_command("relay"), log=log / "first.log", ready="relay_started") as first:
+    with running(relay_command(), log=log / "first.log", ready="relay_started") as first:
         place(3000)
         wait_until(lambda: OutboxMessage.objects.exclude(published_at=None).exists(), what="the first batch")
         os.kill(first.pid, signal.SIGKILL)
     OutboxMessage.objects.waiting().update(available_at=timezone.now())  # its lease has ended
-    with running(manage_command("relay"), log=log / "second.log", ready="relay_started"):
+    with running(relay_command(), log=log / "second.log", ready="relay_started"):
         wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="an empty outbox")
     assert len({one for bundle in bundles() for one in bundle}) == 3000
 
 
 def test_sigterm_ends_the_relay_cleanly(tmp_path_factory: pytest.TempPathFactory) -> None:
     log = tmp_path_factory.mktemp("relay") / "relay.log"
-    with running(manage_command("relay"), log=log, ready="relay_started") as process:
+    with running(relay_command(), log=log, ready="relay_started") as process:
         assert process.stop() == 0
         assert "relay_stopped" in process.output()
 
