@@ -34,6 +34,12 @@ def has_written(url: str) -> bool:
         return connection.execute("SELECT to_regclass('note') IS NOT NULL").fetchone() == (True,)
 
 
+def is_hashed_once(url: str) -> bool:
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = 'baton'").fetchone()
+        return row is not None and row[0].startswith("SCRAM-SHA-256$1:")
+
+
 @pytest.fixture(scope="module")
 def postgres_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A state directory in which PostgreSQL has run before: making its data takes a second or two."""
@@ -172,16 +178,18 @@ def test_postgres_lets_nobody_in_without_the_password(postgres_dir: Path) -> Non
         assert (postgres_dir / "postgres.password").stat().st_mode & 0o077 == 0
 
 
-def test_data_whose_password_was_lost_gets_a_new_one() -> None:
+def test_data_whose_password_was_lost_gets_a_new_one_and_no_connection_hashes_it_for_long() -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o711)  # so that the data lies here for root, too
         state_dir = Path(folder) / "state"
         with Postgres(state_dir, durable=False) as postgres:
             write(postgres.url)
+            assert is_hashed_once(postgres.url)
         (state_dir / "postgres.password").unlink()
 
         with Postgres(state_dir, durable=False) as postgres:
             assert has_written(postgres.url)
+            assert is_hashed_once(postgres.url)
 
 
 def test_a_server_that_outlives_its_state_directory_is_not_joined_by_a_second(

@@ -84,7 +84,7 @@ def test_worker_goes_on_consuming(broker: Broker, worker: Process, rabbitmq: Rab
         broker.send("wait", path, queue=QUEUES[1])
     wait_for_lines(path, STARTED, STARTED)
     with rabbitmq.full():
-        wait_until(lambda: "blocked" in rabbitmq.control("list_connections", "state"), what="events that are not taken")
+        wait_until(lambda: "blocked" in rabbitmq.states_of_connections(), what="events that are not taken")
         for run in range(1, 5):
             open_gate(path, run)
         wait_for_lines(path, *[STARTED] * 4, *[FINISHED] * 4)
