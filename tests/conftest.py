@@ -30,6 +30,12 @@ LONG = (
     "tests/messaging/flow",
     "tests/orders/exports/test_workers",
     "tests/config/local/test_supervise",
+    "tests/benchmarks",
+    "tests/config/test_embedded",
+    "tests/messaging/dead_letters/test_c",
+    "tests/messaging/heartbeats",
+    "tests/messaging/test_delivery",
+    "tests/blame",
 )
 
 
