@@ -16,17 +16,20 @@ from config.local.tether import tethered
 from tests.forkserver import forked
 
 ROOT = Path(__file__).resolve().parent.parent
+SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.02, 0.25
 
 
-def wait_until(
-    condition: Callable[[], object], *, seconds: float = 30, pause: float = 0.05, what: str = "the condition"
-) -> None:
-    """Poll a condition until it holds; fail with ``what`` when the deadline passes."""
-    deadline = time.monotonic() + seconds
+def wait_until(condition: Callable[[], object], *, seconds: float = 30, what: str = "the condition") -> None:
+    """Poll a condition until it holds; fail with ``what`` when the deadline passes.
+
+    The longer it takes the less often: what is waited for needs the processor that the polling takes.
+    """
+    started = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - started
+        if waited > seconds:
             raise AssertionError(f"Expected {what} within {seconds} s, and it did not come.")
-        time.sleep(pause)
+        time.sleep(min(max(waited / 10, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS))
 
 
 class Handle(Protocol):

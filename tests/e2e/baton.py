@@ -79,7 +79,7 @@ class Customers:
                 left.pop()
             return not left
 
-        wait_until(all_settled, seconds=seconds, pause=0.2, what=f"all of {len(order_ids)} orders settled")
+        wait_until(all_settled, seconds=seconds, what=f"all of {len(order_ids)} orders settled")
         return [self.order(order_id) for order_id in order_ids]
 
 
