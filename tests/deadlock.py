@@ -6,7 +6,8 @@ import psycopg
 
 from tests.processes import url_of_test_database, wait_until
 
-_IS_WAITED_FOR = "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
+# Not pg_stat_activity: a transaction sees it as it was when it first looked, without whoever has come since.
+_WAITERS = "SELECT FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
 
 
 def lock_in_the_wrong_order(first: str, act: Callable[[], object], then: str) -> None:
@@ -17,6 +18,6 @@ def lock_in_the_wrong_order(first: str, act: Callable[[], object], then: str) ->
     with psycopg.connect(url_of_test_database()) as other:
         other.execute(f"LOCK TABLE {first} IN ACCESS EXCLUSIVE MODE")
         act()
-        wait_until(lambda: other.execute(_IS_WAITED_FOR, [other.info.backend_pid]).fetchone() != (0,), what="a waiter")
+        wait_until(lambda: other.execute(_WAITERS, [first]).rowcount, what="a waiter")
         other.execute(f"LOCK TABLE {then} IN ACCESS EXCLUSIVE MODE")
         other.rollback()
