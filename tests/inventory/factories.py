@@ -1,5 +1,6 @@
 """Stock and demands for the tests of inventory."""
 
+from threading import Thread
 from uuid import UUID
 
 from django.db import connection
@@ -7,6 +8,7 @@ from uuid_utils.compat import uuid7
 
 from inventory.allocation import Demand
 from inventory.models import StockItem
+from tests.processes import wait_until
 
 
 def stock(**on_hand: int) -> None:
@@ -18,14 +20,20 @@ def demand(*skus: str, order_id: UUID | None = None, **quantities: int) -> Deman
     return Demand.of_lines(order_id or uuid7(), [*((sku, 1) for sku in skus), *quantities.items()])
 
 
-def is_anyone_blocked() -> bool:
-    """Tell whether a connection to this database waits for a lock; other test processes have databases of their own."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)"
-            " WHERE NOT granted AND datname = current_database()"
-        )
-        return bool(cursor.fetchone()[0])
+def wait_until_blocked(thread: Thread) -> None:
+    """Wait until a connection waits for a lock; fail if the thread ends instead.
+
+    All connections are looked at: pg_stat_activity, which knows their databases, would show a transaction only those of
+    its first look.
+    """
+
+    def is_blocked() -> bool:
+        assert thread.is_alive(), "the other transaction did not wait"
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT FROM pg_locks WHERE NOT granted")
+            return bool(cursor.rowcount)
+
+    wait_until(is_blocked, what="somebody who waits for a lock")
 
 
 def reserved(sku: str) -> int:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from inventory import services
 from inventory.models import Reservation, StockItem
-from tests.inventory.factories import demand, is_anyone_blocked, reserved, stock
+from tests.inventory.factories import demand, reserved, stock, wait_until_blocked
 
 pytestmark = pytest.mark.django_db
 
@@ -90,8 +90,7 @@ def test_a_count_saved_while_stock_is_reserved_is_checked_against_the_reservatio
         services.reserve([demand(A=pieces)])
         thread = Thread(target=save)
         thread.start()
-        while not is_anyone_blocked():
-            assert thread.is_alive(), "the form did not wait"
+        wait_until_blocked(thread)
     thread.join(timeout=30)
     item = StockItem.objects.get()
     assert answers == [status]

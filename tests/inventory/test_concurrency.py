@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from inventory import services
 from inventory.models import Reservation, ReservationLine
 from messaging.models import OutboxMessage
-from tests.inventory.factories import demand, is_anyone_blocked, reserved, stock
+from tests.inventory.factories import demand, reserved, stock, wait_until_blocked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -124,7 +124,7 @@ def test_a_cancel_waits_for_a_reservation_that_is_about_to_commit() -> None:
     with transaction.atomic():
         services.reserve([order])
         cancel = _in_background(lambda: services.release({order.order_id}))
-        _wait_until_blocked(cancel)
+        wait_until_blocked(cancel)
     cancel.join(timeout=30)
     assert (Reservation.objects.get().state, reserved("A")) == (State.RELEASED, 0)
 
@@ -135,7 +135,7 @@ def test_a_reservation_waits_for_a_cancel_that_is_about_to_commit() -> None:
     with transaction.atomic():
         services.release({order.order_id})
         reservation = _in_background(lambda: services.reserve([order]))
-        _wait_until_blocked(reservation)
+        wait_until_blocked(reservation)
     reservation.join(timeout=30)
     assert (Reservation.objects.get().state, reserved("A")) == (State.RELEASED, 0)
     assert not OutboxMessage.objects.exists()
@@ -148,7 +148,7 @@ def test_a_cancel_whose_reservation_is_rolled_back_still_stops_the_next_attempt(
     with transaction.atomic():
         services.reserve([order])
         cancel = _in_background(lambda: services.release({order.order_id}))
-        _wait_until_blocked(cancel)
+        wait_until_blocked(cancel)
         transaction.set_rollback(True)
     cancel.join(timeout=30)
     services.reserve([order])
@@ -165,9 +165,3 @@ def _in_background(call: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=run)
     thread.start()
     return thread
-
-
-def _wait_until_blocked(thread: threading.Thread) -> None:
-    """Wait until some other connection waits for a lock; fail if the thread ends instead."""
-    while not is_anyone_blocked():
-        assert thread.is_alive(), "the other transaction did not wait"
