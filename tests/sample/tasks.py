@@ -89,7 +89,7 @@ def take_list(events: list[Listed]) -> None:
         behave(event.behaviour)
 
 
-@consumer(Doomed, soft_time_limit=4, time_limit=6, retry_backoff=0.1, retry_jitter=False, max_retries=1)
+@consumer(Doomed, soft_time_limit=2, time_limit=3, retry_backoff=0.1, retry_jitter=False, max_retries=1)
 def die(event: Doomed) -> None:
     """Write an effect, then behave as told; the tests tell it by a file, too, that the fault is repaired."""
     Effect.objects.create(sample_id=event.sample_id, consumer="die")
