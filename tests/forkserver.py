@@ -92,6 +92,7 @@ class Fork:
         return self._exit_code
 
 
+_starting = threading.Lock()  # tests start processes from threads, too
 _librarians: list[Librarian] = []  # one at most
 _servers: dict[tuple[str, frozenset[tuple[str, str]]], ForkServer] = {}
 
@@ -100,10 +101,11 @@ def forked(command: Sequence[str], log: Path, environment: dict[str, str], appli
     """Start a program off the server for its environment; the first to ask waits for the imports."""
     environment = {name: value for name, value in environment.items() if name != "PYTEST_CURRENT_TEST"}
     key = (application, frozenset(environment.items()))
-    if not _librarians:
-        _librarians.append(Librarian())
-    if key not in _servers:
-        _servers[key] = _librarians[0].start_server(application, environment)
+    with _starting:
+        if not _librarians:
+            _librarians.append(Librarian())
+        if key not in _servers:
+            _servers[key] = _librarians[0].start_server(application, environment)
     return _servers[key].run(command, log)
 
 
