@@ -72,7 +72,7 @@ BAD = {
     ),
     "limit below the wait for the database": (
         "E010",
-        {"tasks": with_options("soft_time_limit=3, time_limit=4")},
+        {"tasks": with_options("soft_time_limit=1, time_limit=2")},
     ),
     "ceiling below the floor": (
         "E010",
