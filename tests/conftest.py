@@ -19,9 +19,10 @@ from tests.shared import end_all_but, shared
 
 emptying.install()
 
-# Folders whose tests share what takes long to start: a whole stack, a RabbitMQ. They stay in one process, and begin
-# first, so that no process is left alone with them at the end.
+# Folders whose tests share what takes long to start: a whole stack, a RabbitMQ. They stay in one process.
 TOGETHER = ("tests/e2e", "tests/contract", "tests/messaging/flow")
+# What begins first, so that no process is left alone with it at the end. What mostly waits comes while the folders
+# above need the processor.
 LONG = (
     "tests/e2e",
     "tests/e2e/test_thousand_customers",  # nobody should have to wait for their mails
@@ -30,12 +31,12 @@ LONG = (
     "tests/messaging/flow",
     "tests/orders/exports/test_workers",
     "tests/config/local/test_supervise",
-    "tests/benchmarks",
-    "tests/config/test_embedded",
     "tests/messaging/dead_letters/test_c",
     "tests/messaging/heartbeats",
     "tests/messaging/test_delivery",
     "tests/blame",
+    "tests/benchmarks",
+    "tests/config/test_embedded",
 )
 
 

@@ -30,7 +30,7 @@ def test_the_log_holds_no_address_and_no_name(mail_server: StartServer, caplog: 
     mail_server()
     services.send(order_id=an_order().order_id, kind=Kind.RECEIVED)
     kept = repr(MailLog.objects.values().get()) + caplog.text
-    assert "ada" not in kept.lower()
+    assert not any(part in kept for part in ("Ada", "Lovelace", "ada@"))  # an id may hold "ada"
     assert "mail_handled" in kept
 
 
