@@ -45,6 +45,7 @@ def forget_taken() -> None:
 
 def forget_heartbeats() -> None:
     """Forget the processes that were killed after the tables were emptied: they may have beaten in between."""
+    wait_until_database_is_idle()  # their last statement goes on without them
     Heartbeat.objects.all().delete()
 
 
