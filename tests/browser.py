@@ -2,19 +2,20 @@
 
 ``chromium-headless-shell`` is the same browser without a window; it needs half the processor time.
 
-tests/conftest.py imports the two fixtures. Nobody else does: a second definition would start a second Playwright, which
+tests/conftest.py imports the fixtures. Nobody else does: a second definition would start a second Playwright, which
 one process cannot have.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urljoin
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 CHROMIUM = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
 _OPTIONS = [
@@ -25,6 +26,7 @@ _OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+ColorScheme = Literal["light", "dark"]
 OpenPage = Callable[..., Page]
 OpenAs = Callable[..., Page]
 
@@ -46,25 +48,66 @@ def browser() -> Iterator[Browser]:
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-@pytest.fixture
-def open_page(browser: Browser) -> Iterator[OpenPage]:
-    """Return a function that opens an address; a complaint in the console of any page fails the test."""
-    contexts: list[BrowserContext] = []
-    complaints: list[str] = []
+class Tab:
+    """A page, and the complaints in its console."""
 
-    def open_(address: str, *, width: int = 1280, **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        context.set_default_timeout(15_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if _is_complaint(message) else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(address)
-        return page
+    def __init__(self, browser: Browser, **options: Any) -> None:
+        self.page = browser.new_context(**options).new_page()
+        self.page.context.set_default_timeout(15_000)
+        self.page.on("console", lambda message: self._complain(message.text) if _is_complaint(message) else None)
+        self.page.on("pageerror", lambda error: self._complain(str(error)))
+        self.complaints: list[str] = []
+
+    def forget(self) -> None:
+        """Leave what was open, and log out: Baton's pages keep nothing else in a browser, but for cached files.
+
+        For a picture on the same site: an empty page would end the process that has read the scripts and styles.
+        """
+        if self.page.url.startswith("http"):
+            self.page.goto(urljoin(self.page.url, "/static/baton.svg"))
+        self.page.context.clear_cookies()
+        self.complaints.clear()
+
+    def close(self) -> None:
+        self.page.context.close()
+
+    def _complain(self, text: str) -> None:
+        self.complaints.append(text)
+
+
+@pytest.fixture(scope="session")
+def usual_tab(browser: Browser) -> Iterator[Tab]:
+    """One tab for all tests: another spends half a second of processor time on scripts and styles that this one has."""
+    tab = Tab(browser)
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, usual_tab: Tab) -> Iterator[OpenPage]:
+    """Return a function that opens an address; a complaint in the console of any page fails the test."""
+    tabs: list[Tab] = []
+
+    def open_(
+        address: str,
+        *,
+        width: int = 1280,
+        color_scheme: ColorScheme = "light",
+        cookies: Sequence[Any] = (),
+        **options: Any,
+    ) -> Page:
+        tab = Tab(browser, **options) if options or tabs else usual_tab
+        tabs.append(tab)
+        tab.page.set_viewport_size({"width": width, "height": 900})
+        tab.page.emulate_media(color_scheme=color_scheme)
+        tab.page.context.add_cookies(cookies)
+        tab.page.goto(address)
+        return tab.page
 
     yield open_
-    for context in contexts:
-        context.close()
+    complaints = [complaint for tab in tabs for complaint in tab.complaints]
+    for tab in tabs:
+        tab.forget() if tab is usual_tab else tab.close()
     assert complaints == []
 
 
@@ -75,19 +118,9 @@ def open_as(live_server: Any, open_page: OpenPage) -> OpenAs:
     def open_(user: User, path: str, **options: Any) -> Page:
         client = Client()
         client.force_login(user)
-        page = open_page("about:blank", **options)
-        page.context.add_cookies(
-            [
-                {
-                    "name": "sessionid",
-                    "value": client.cookies["sessionid"].value,
-                    "url": live_server.url,
-                    "sameSite": "Lax",
-                }
-            ]
-        )
-        page.goto(live_server.url + path)
-        return page
+        session = client.cookies["sessionid"].value
+        cookie: Any = {"name": "sessionid", "value": session, "url": live_server.url, "sameSite": "Lax"}
+        return open_page(live_server.url + path, cookies=[cookie], **options)
 
     return open_
 

@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from messaging.transport import looking
 from tests import emptying, evidence
-from tests.browser import browser, open_as, open_page  # noqa: F401 - here only: one process can have one browser
+from tests.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - here only: one process can have one browser
 from tests.forkserver import stop_fork_servers
 from tests.processes import Process
 from tests.quiet import become_quiet, empty_queues, forget_heartbeats, forget_taken

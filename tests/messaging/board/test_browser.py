@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,37 +10,32 @@ from uuid import uuid4
 
 import pytest
 from django.db import transaction
-from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from messaging.models import Circuit, Heartbeat, Minute, Pause
 from messaging.publish import publish
 from messaging.statistics.histogram import DURATION_BOUNDS, LAG_BOUNDS
-from tests.browser import OpenPage
+from tests.browser import OpenAs
 from tests.messaging.dead_letters.factories import a_letter, an_operator
 from tests.messaging.metrics.test_metrics import a_heartbeat
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+OpenBoard = Callable[..., Page]
+
 
 @pytest.fixture
-def open_board(live_server: Any, open_page: OpenPage) -> Any:
+def open_board(open_as: OpenAs) -> OpenBoard:
     def open_(**options: Any) -> Page:
-        client = Client()
-        client.force_login(an_operator(name=f"olga{uuid4().hex}"))
-        page = open_page("about:blank", **options)
-        cookie: Any = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
-        page.context.add_cookies([cookie])
-        page.goto(f"{live_server.url}/ops/")
-        return page
+        return open_as(an_operator(name=f"olga{uuid4().hex}"), "/ops/", **options)
 
     return open_
 
 
 def test_numbers_change_while_one_looks_and_the_focus_stays(
-    open_board: Any, empty_broker: None, patient_look: None
+    open_board: OpenBoard, empty_broker: None, patient_look: None
 ) -> None:
     page = open_board()
     expect(page.locator("#ops-outbox")).to_have_text("0")
@@ -57,7 +53,7 @@ def test_numbers_change_while_one_looks_and_the_focus_stays(
 
 
 @pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("ja", "dark")])
-def test_it_is_not_wider_than_a_phone(open_board: Any, busy: None, language: str, scheme: str) -> None:
+def test_it_is_not_wider_than_a_phone(open_board: OpenBoard, busy: None, language: str, scheme: str) -> None:
     page = open_board(width=390, color_scheme=scheme, locale=language)
     expect(page.locator(".ops-chart")).to_have_count(2)
     page.locator("details summary").first.click()

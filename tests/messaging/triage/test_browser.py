@@ -6,27 +6,22 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.test import Client
 from playwright.sync_api import expect
 
 from messaging.models import OutboxMessage, ProcessedMessage
 from messaging.publish import publish
-from tests.browser import OpenPage
+from tests.browser import OpenAs
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 
 
-def test_the_page_follows_the_message_until_it_is_done(live_server: Any, open_page: OpenPage) -> None:
+def test_the_page_follows_the_message_until_it_is_done(live_server: Any, open_as: OpenAs) -> None:
     key = uuid4()
     with transaction.atomic():
         (message_id,) = publish(Sampled(sample_id=key))
-    client = Client()
-    client.force_login(User.objects.create_superuser("sam", password="a password for tests"))
-    page = open_page("about:blank", width=360)
-    cookie: Any = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
-    page.context.add_cookies([cookie])
-    page.goto(f"{live_server.url}/triage/{key}/")
+    sam = User.objects.create_superuser("sam", password="a password for tests")
+    page = open_as(sam, f"/triage/{key}/", width=360)
     expect(page.locator(".desk-verdict")).to_contain_text("relay stalled (no relay lives)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     ProcessedMessage.objects.claim(consumer="sample.take_one", message_ids=[message_id], worker="w")
