@@ -1,7 +1,8 @@
 """Failed attempts, and when the next one is due: retries wait here, not in a worker's memory.
 
 Invariant: one row per attempt (``attempt_once``); a row whose ``sent_at`` is empty is what the relay still has to
-send. Survives a broker that comes back empty.
+send. Survives a broker that comes back empty. A relay owns a row while ``claimed_until`` is what its claim has set, and
+notes nothing about another one: a worker may have failed and parked the message before the relay notes that it is sent.
 
 Each replay of a dead letter begins a round: its attempts count anew, and the earlier rounds stay as history. The round
 opens with attempt 0, which holds what the message had died of, and is what the relay sends. Attempt 0 of round 0 is a
@@ -10,9 +11,9 @@ message that was held back before it was ever tried (messaging/flow/parking.py).
 What is held (a pause, an open circuit) is due and not claimed: no row of it changes while it waits.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from django.db import models
 from django.db.models.functions import Now
@@ -39,7 +40,7 @@ _CLAIM = """
         ORDER BY due_at LIMIT %s FOR UPDATE OF waiting SKIP LOCKED
     ), claimed AS (
         UPDATE messaging_attempt AS attempt
-        SET claimed_until = clock_timestamp() + %s
+        SET claimed_until = statement_timestamp() + %s
         FROM due WHERE attempt.id = due.id
         RETURNING attempt.*
     )
@@ -70,13 +71,17 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
         counted = self.filter(sent_at=None).order_by("consumer").values_list("consumer")
         return dict(counted.annotate(models.Count("id")))
 
-    def mark_sent(self, pks: Iterable[int]) -> int:
-        """Note that the broker confirmed these retries."""
-        return self.filter(pk__in=list(pks), sent_at=None).update(sent_at=Now())
+    def mark_sent(self, claimed: Collection["Attempt"]) -> int:
+        """Note that the broker confirmed these retries; return how many were still the caller's."""
+        return self._of_claim(claimed).update(sent_at=Now())
 
-    def release(self, pks: Iterable[int]) -> int:
+    def release(self, claimed: Collection["Attempt"]) -> int:
         """Give back retries that were claimed and not sent."""
-        return self.filter(pk__in=list(pks), sent_at=None).update(claimed_until=None)
+        return self._of_claim(claimed).update(claimed_until=None)
+
+    def _of_claim(self, claimed: Collection["Attempt"]) -> Self:
+        moments = {attempt.claimed_until for attempt in claimed}  # one, when all were claimed together
+        return self.filter(pk__in=[attempt.pk for attempt in claimed], claimed_until__in=moments, sent_at=None)
 
 
 class Attempt(models.Model):

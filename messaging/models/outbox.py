@@ -1,13 +1,14 @@
 """What was published, and whether the broker has it.
 
 Invariant: ``published_at`` is set only after the broker confirmed the message for every consumer. A relay owns a row
-until ``available_at``; a relay that dies or hangs loses it then to another one (F45).
+until ``available_at``; a relay that dies or hangs loses it then to another one (F45), and what it writes of the row
+afterwards changes nothing.
 """
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -37,23 +38,28 @@ _CLAIM = """
         ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
     )
     UPDATE messaging_outboxmessage AS message
-    SET available_at = clock_timestamp() + %s
+    SET available_at = statement_timestamp() + %s
     FROM due WHERE message.id = due.id
     RETURNING message.id, message_id, name, version, key, payload, occurred_at, correlation_id, causation_id,
-        traceparent, sent_to, send_failure_count,
+        traceparent, available_at, sent_to, send_failure_count,
         EXISTS (SELECT 1 FROM messaging_pause WHERE resumed_at IS NULL)
         OR EXISTS (SELECT 1 FROM messaging_circuit WHERE opened_at IS NOT NULL) AS is_anything_held
 """
 
 _MARK_PUBLISHED = """
     UPDATE messaging_outboxmessage SET published_at = clock_timestamp(), sent_to = %s
-    WHERE id = ANY(%s) AND published_at IS NULL
+    WHERE id = ANY(%s) AND available_at = ANY(%s) AND published_at IS NULL
 """
 
 
-def _mark_published(cursor: Any, pks: list[int], consumers: tuple[str, ...]) -> int:
-    cursor.execute(_MARK_PUBLISHED, [list(consumers), pks])
+def _mark_published(cursor: Any, rows: list["OutboxMessage"], consumers: tuple[str, ...]) -> int:
+    cursor.execute(_MARK_PUBLISHED, [list(consumers), [row.pk for row in rows], _moments(rows)])
     return int(cursor.rowcount)
+
+
+def _moments(claimed: Iterable["OutboxMessage"]) -> list[datetime]:
+    """Return until when a relay has these rows: one moment, when all were claimed together."""
+    return list({row.available_at for row in claimed})
 
 
 class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
@@ -69,20 +75,25 @@ class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
         """Take the oldest due rows for ``lease``; two relays never take the same one (F19)."""
         return sorted(self.raw(_CLAIM, [limit, lease]), key=lambda message: message.pk)
 
-    def mark_published(self, sent_to: Mapping[int, Iterable[str]]) -> int:
+    def mark_published(self, sent_to: Mapping["OutboxMessage", Iterable[str]]) -> int:
         """Note that the broker confirmed these rows, each for the consumers that it was for.
 
-        One statement for all rows of the same consumers; a join with a list of both costs twice the time.
+        Returns how many were still the caller's. One statement for all rows of the same consumers; a join with a list
+        of both costs twice the time.
         """
-        groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for pk, consumers in sent_to.items():
-            groups[tuple(sorted(consumers))].append(pk)
+        groups: dict[tuple[str, ...], list[OutboxMessage]] = defaultdict(list)
+        for row, consumers in sent_to.items():
+            groups[tuple(sorted(consumers))].append(row)
         with connection.cursor() as cursor:
-            return sum(_mark_published(cursor, pks, consumers) for consumers, pks in groups.items())
+            return sum(_mark_published(cursor, rows, consumers) for consumers, rows in groups.items())
 
-    def release(self, pks: Iterable[int]) -> int:
+    def release(self, claimed: Collection["OutboxMessage"]) -> int:
         """Give back rows that were claimed and not sent: the broker is away, the rows are not at fault (F36)."""
-        return self.filter(pk__in=list(pks), published_at=None).update(available_at=Now())
+        return self.of_claim(claimed).update(available_at=Now())
+
+    def of_claim(self, claimed: Collection["OutboxMessage"]) -> Self:
+        """Return those that the relay which claimed them still has."""
+        return self.waiting().filter(pk__in=[row.pk for row in claimed], available_at__in=_moments(claimed))
 
     def waiting(self) -> Self:
         """Return the rows that the broker has not confirmed yet."""
@@ -169,7 +180,7 @@ class OutboxMessage(models.Model):
 
         Only what is the message's own fault counts towards its burial.
         """
-        type(self).objects.filter(pk=self.pk).update(
+        type(self).objects.of_claim([self]).update(
             sent_to=sent_to,
             available_at=Now() + delay,
             send_failure_count=models.F("send_failure_count") + int(at_fault),

@@ -66,7 +66,7 @@ def send_outbox(producer: kombu.Producer) -> int:
         for consumer, group in _by_consumer(deliveries).items():
             _send_group(consumer, group, producer)
     except BrokerTrouble:
-        OutboxMessage.objects.release(delivery.row.pk for delivery in deliveries if not delivery.is_complete)
+        OutboxMessage.objects.release([delivery.row for delivery in deliveries if not delivery.is_complete])
         raise
     finally:
         _mark(deliveries)
@@ -104,7 +104,7 @@ def _send_group(consumer: str, group: list[Delivery], producer: kombu.Producer) 
 
 
 def _mark(deliveries: list[Delivery]) -> None:
-    complete = {delivery.row.pk: delivery.sent for delivery in deliveries if delivery.is_complete}
+    complete = {delivery.row: delivery.sent for delivery in deliveries if delivery.is_complete}
     if complete:
         OutboxMessage.objects.mark_published(complete)
         log.info("published", message_count=len(complete))
@@ -117,6 +117,8 @@ def _postpone_or_bury(delivery: Delivery) -> None:
     at_fault = any(not isinstance(error, QueueTrouble) for error in delivery.refusals.values())
     spent = row.send_failure_count + 1 >= settings.MESSAGING["RELAY_MAX_SEND_FAILURES"]
     with transaction.atomic():
+        if not OutboxMessage.objects.of_claim([row]).select_for_update().exists():
+            return  # another relay has it
         for consumer, error in delivery.refusals.items():
             if spent and not isinstance(error, QueueTrouble):
                 reason = Reason.UNKNOWN_EVENT if isinstance(error, UnknownEvent) else Reason.UNROUTABLE
@@ -129,7 +131,7 @@ def _postpone_or_bury(delivery: Delivery) -> None:
                 )
                 sent.add(consumer)
         if sent >= {*delivery.wanted, *delivery.refusals}:
-            OutboxMessage.objects.mark_published({row.pk: sent})
+            OutboxMessage.objects.mark_published({row: sent})
         else:
             errors = "; ".join(f"{consumer}: {error}" for consumer, error in delivery.refusals.items())
             row.postpone(sent_to=sorted(sent), delay=REFUSED_AGAIN_AFTER, error=errors, at_fault=at_fault)

@@ -31,11 +31,11 @@ def send_retries(producer: kombu.Producer) -> int:
     groups: dict[str, list[Attempt]] = defaultdict(list)
     for attempt in due:
         groups[attempt.consumer].append(attempt)
-    unsent = {attempt.pk for attempt in due}
+    unsent = set(due)
     try:
         for consumer, group in groups.items():
             _send_group(consumer, group, producer)
-            unsent -= {attempt.pk for attempt in group}
+            unsent -= set(group)
     except BrokerTrouble:
         Attempt.objects.release(unsent)
         raise
@@ -44,7 +44,7 @@ def send_retries(producer: kombu.Producer) -> int:
 
 def _send_group(consumer: str, group: list[Attempt], producer: kombu.Producer) -> None:
     refusals = send_bundles(consumer, [attempt.open_envelope() for attempt in group], producer=producer)
-    sent = [attempt.pk for attempt in group if attempt.message_id not in refusals]
+    sent = [attempt for attempt in group if attempt.message_id not in refusals]
     Attempt.objects.mark_sent(sent)
     log.info("retries_sent", consumer=consumer, message_count=len(sent))
     for attempt in group:
@@ -64,6 +64,8 @@ def _may_pass(attempt: Attempt, error: Exception) -> bool:
 
 def _bury(attempt: Attempt, error: Exception) -> None:
     with transaction.atomic():
+        if not Attempt.objects.mark_sent([attempt]):
+            return  # another relay has it
         bury(
             consumer=attempt.consumer,
             envelope=attempt.open_envelope(),
@@ -71,4 +73,3 @@ def _bury(attempt: Attempt, error: Exception) -> None:
             error=describe(error),
             attempt_count=attempt.attempt,
         )
-        Attempt.objects.mark_sent([attempt.pk])

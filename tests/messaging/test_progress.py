@@ -28,7 +28,7 @@ def only(message: OutboxMessage) -> ConsumerProgress:
 
 def test_each_state_is_told_apart(message: OutboxMessage) -> None:
     assert (only(message).state, only(message).consumer) == ("waiting", "sample.take_one")
-    OutboxMessage.objects.mark_published({message.pk: ["sample.take_one"]})
+    OutboxMessage.objects.mark_published({message: ["sample.take_one"]})
     assert only(message).state == "queued"
     due_at = timezone.now() + timedelta(seconds=40)
     Attempt.objects.create(
