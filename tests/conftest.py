@@ -71,7 +71,10 @@ def pytest_unconfigure() -> None:
     stop_fork_servers()
 
 
-hypothesis.settings.register_profile("thorough", max_examples=2_000)  # pytest --hypothesis-profile=thorough
+# How long an example takes tells of the other tests beside it. CI's own profile measures nothing either.
+UNTIMED = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("default", UNTIMED)
+hypothesis.settings.register_profile("thorough", UNTIMED, max_examples=2_000)  # pytest --hypothesis-profile=thorough
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 from config.local.tether import signal_on_parent_death
-from tests.forkserver import MAX_PACKET_BYTES, PROJECT
+from tests.forkserver import CONNECTION_NAME, MAX_PACKET_BYTES, PROJECT
 
 #: What most programs need and what does not read the project's settings.
 LIBRARIES = (
@@ -93,6 +93,7 @@ def _settle(log: Path) -> None:
     """Be a process of one's own: a session, an output, no way to outlive the server."""
     os.setsid()
     signal_on_parent_death(signal.SIGKILL)
+    os.environ["PGAPPNAME"] = CONNECTION_NAME.format(os.getpid())  # by which PostgreSQL knows whose a connection is
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(output, 1)
     os.dup2(output, 2)

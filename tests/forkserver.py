@@ -21,6 +21,7 @@ from config.local.tether import tethered
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_PACKET_BYTES = 200_000
+CONNECTION_NAME = "test process {}"  # by the pid of the process; its children have it, too
 PROJECT = "config"  # the Celery application; that of contract tests is another
 
 

@@ -12,7 +12,8 @@ from django.db import connection
 from messaging.models import Attempt, Heartbeat, OutboxMessage
 from messaging.transport.redis import Channel as RedisChannel
 from tests import emptying
-from tests.processes import wait_until
+from tests.forkserver import CONNECTION_NAME
+from tests.processes import started, wait_until
 
 # A worker that the test has killed never gives back what it took: then this ends the waiting.
 PATIENCE_SECONDS = 5.0
@@ -72,15 +73,21 @@ def _is_quiet() -> bool:
 
 
 def wait_until_database_is_idle() -> None:
-    """Wait until no other connection has a transaction: emptying the tables would get into a deadlock with it."""
+    """Wait until no other connection has a transaction: emptying the tables would get into a deadlock with it.
+
+    And until none is left of a process that has ended: PostgreSQL calls it idle, too, while it has not read the last
+    statement, which would be executed later.
+    """
+    alive = [CONNECTION_NAME.format(process.pid) for process in started if process.exit_code is None]
     statement = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-        " AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'"
+        " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        " AND (state <> 'idle' OR application_name LIKE %s AND application_name <> ALL(%s))"
     )
 
     def is_idle() -> bool:
         with connection.cursor() as cursor:
-            cursor.execute(statement)
+            cursor.execute(statement, [CONNECTION_NAME.format("%"), alive])
             return bool(cursor.fetchone() == (0,))
 
     wait_until(is_idle, seconds=30, what="the end of all transactions")

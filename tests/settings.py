@@ -17,7 +17,7 @@ MESSAGING = {
     **_MESSAGING,
     "QUEUES": QUEUES,
     "DATABASE_WAIT_SECONDS": 2,  # below the short limits of tests/sample
-    "HEARTBEAT_SECONDS": 0.5,  # what a process says of itself is what tests wait for
+    "HEARTBEAT_SECONDS": 1,  # what a process says of itself is what tests wait for
     "HEARTBEAT_STALE_SECONDS": 3,
     "RECONCILE_GRACE_SECONDS": 2,
 }

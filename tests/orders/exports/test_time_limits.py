@@ -20,6 +20,9 @@ from tests.processes import running, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "empty_broker")]
 
+SOFT_LIMIT = hurried_settings.EXPORTS["SOFT_TIME_LIMIT_SECONDS"]
+HARD_LIMIT = hurried_settings.EXPORTS["TIME_LIMIT_SECONDS"]
+
 
 @pytest.fixture
 def _hurried(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,8 +65,8 @@ def test_the_soft_and_the_hard_limit_each_end_an_export_in_a_state_that_names_it
             wait_until(lambda: outcome(slow)[0] == ExportState.FAILED, what="the soft limit")
             wait_until(lambda: not is_copying(), what="the end of the statement")
         wait_until(housekeeping.take_up_abandoned, what="the hard limit")
-        assert outcome(slow) == (ExportState.FAILED, Failure.TIME_LIMIT, 2)
-        assert outcome(stuck) == (ExportState.FAILED, Failure.TIME_LIMIT, 4)
+        assert outcome(slow) == (ExportState.FAILED, Failure.TIME_LIMIT, SOFT_LIMIT)
+        assert outcome(stuck) == (ExportState.FAILED, Failure.TIME_LIMIT, HARD_LIMIT)
         wait_until(lambda: is_processed(slow) and is_processed(stuck), what="the end of both messages")
     assert not Attempt.objects.exists()
     assert not DeadLetter.objects.exists()
