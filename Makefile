@@ -24,7 +24,7 @@ reset: $(VENV)/.run-ready ## Delete the data that `make run` keeps; stop it firs
 	@exec $(BIN)/python -m config.local.run reset
 
 test: $(VENV)/.dev-ready ## Run the tests: make test ARGS="tests/orders -x"
-	@exec $(BIN)/python -m pytest $(or $(ARGS),-n 4 --dist loadfile)
+	@exec $(BIN)/python -m pytest $(or $(ARGS),-n 5 --dist loadfile)
 
 demo: $(VENV)/.run-ready ## Place orders, kill a worker midway, show that nothing got lost
 	@exec $(BIN)/python -m config.demo $(ARGS)

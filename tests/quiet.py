@@ -5,6 +5,7 @@ outbox, a message is taken and not begun, a letter is not acknowledged. Emptied 
 """
 
 import time
+from typing import Any
 
 from celery import current_app
 from django.db import connection
@@ -75,19 +76,27 @@ def _is_quiet() -> bool:
 def wait_until_database_is_idle() -> None:
     """Wait until no other connection has a transaction: emptying the tables would get into a deadlock with it.
 
-    And until none is left of a process that has ended: PostgreSQL calls it idle, too, while it has not read the last
-    statement, which would be executed later.
+    And end those that are left of processes that have ended: PostgreSQL calls them idle, too, while it has not read the
+    last statement, which would be executed later.
     """
     alive = [CONNECTION_NAME.format(process.pid) for process in started if process.exit_code is None]
     statement = (
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-        " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
-        " AND (state <> 'idle' OR application_name LIKE %s AND application_name <> ALL(%s))"
+        "WITH other AS (SELECT *, application_name LIKE %s AND application_name <> ALL(%s) AS is_left"
+        " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        " AND backend_type = 'client backend')"
+        " SELECT pid, state, wait_event, application_name, query, CASE WHEN is_left THEN pg_terminate_backend(pid) END"
+        " FROM other WHERE is_left OR state <> 'idle'"
     )
+    found: list[Any] = []
 
     def is_idle() -> bool:
         with connection.cursor() as cursor:
             cursor.execute(statement, [CONNECTION_NAME.format("%"), alive])
-            return bool(cursor.fetchone() == (0,))
+            found[:] = cursor.fetchall()
+        return not found
 
-    wait_until(is_idle, seconds=30, what="the end of all transactions")
+    try:
+        wait_until(is_idle, seconds=30, what="the end of all transactions")
+    except AssertionError as error:
+        error.add_note(f"Found {found}; alive: {alive}.")
+        raise
