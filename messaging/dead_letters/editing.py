@@ -100,7 +100,10 @@ def _take_place_of(letter: DeadLetter, copy: Envelope) -> None:
     replaced = f"replaced by {copy.message_id}"
     if not ProcessedMessage.objects.claim(consumer=letter.consumer, message_ids=[original_id], worker=replaced):
         raise AlreadyApplied
-    DeadLetter.objects.filter(pk=letter.pk).update(state=State.RESOLVED, settled_at=Now())
+    # Not by the replay that it was a letter of, whose canary would pass for alive.
+    DeadLetter.objects.filter(pk=letter.pk).update(
+        state=State.RESOLVED, settled_at=Now(), replay=None, requested_at=None
+    )
 
 
 def _copy(letter: DeadLetter, envelope: Envelope, order: Replay) -> DeadLetter:

@@ -90,15 +90,22 @@ def release(replay_id: int, *, actor: Actor, why: str = "") -> int:
 def advance() -> None:
     """Let replays go on whose canary is through, and stop those whose canary died again."""
     for order in Replay.objects.watching():
-        sent = order.letters.filter(requested_at__isnull=False).aggregate(
-            died=Count("pk", filter=Q(state=State.OPEN)), under_way=Count("pk", filter=Q(state=State.REQUESTED))
-        )
-        if sent["died"]:
-            stop(order.pk, actor=MACHINERY, why=CANARY_DIED)
-        elif not sent["under_way"]:
-            with transaction.atomic():
-                if Replay.objects.release(order.pk):
-                    send_held(order)
+        with transaction.atomic():
+            # Beat and whoever has a replay's page open look at the same time; one of them acts.
+            if Replay.objects.watching().filter(pk=order.pk).select_for_update(skip_locked=True).exists():
+                _advance(order)
+
+
+def _advance(order: Replay) -> None:
+    """Count what is well, not what died: a person may have dealt with a dead letter before we looked."""
+    sent = order.letters.filter(requested_at__isnull=False).aggregate(
+        resolved=Count("pk", filter=Q(state=State.RESOLVED)), under_way=Count("pk", filter=Q(state=State.REQUESTED))
+    )
+    if sent["resolved"] + sent["under_way"] < order.canary_count:
+        stop(order.pk, actor=MACHINERY, why=CANARY_DIED)
+    elif not sent["under_way"]:
+        Replay.objects.release(order.pk)
+        send_held(order)
 
 
 def _begin(order: Replay) -> None:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from messaging.dead_letters.burial import bury
 from messaging.dead_letters.discarding import discard
+from messaging.dead_letters.editing import edit_and_replay
 from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitted, OperationRefused
 from messaging.dead_letters.planning import Fate, dry_run
 from messaging.dead_letters.replaying import CANARY_DIED, advance, release, replay, stop
@@ -167,6 +168,32 @@ def test_a_canary_that_dies_again_stops_the_replay() -> None:
     assert (entry.actor, entry.via, entry.why) == ("Baton", "machinery", CANARY_DIED)
 
 
+def discard_it(letter: DeadLetter) -> None:
+    discard(one(letter), actor=SHELL, why="not needed")
+
+
+def replay_it_alone(letter: DeadLetter) -> None:
+    replay(one(letter), actor=SHELL)
+
+
+def edit_it(letter: DeadLetter) -> None:
+    payload = {**letter.open_envelope().payload, "behaviour": "permanent"}
+    edit_and_replay(letter.pk, payload, actor=SHELL, why="wrong behaviour")
+
+
+@pytest.mark.parametrize("deal_with", [discard_it, replay_it_alone, edit_it])
+def test_a_canary_that_died_and_was_dealt_with_before_anybody_looked_stops_the_replay(deal_with: Any) -> None:
+    canary, *rest = letters(5)
+    order = replay(Selection(group=canary.fingerprint), actor=SHELL, canary_count=1)
+    die_again(canary)
+    canary.refresh_from_db()
+    deal_with(canary)
+    advance()
+    order.refresh_from_db()
+    assert order.stopped_because == CANARY_DIED
+    assert states(pk__in=[letter.pk for letter in rest]) == [State.OPEN] * 4
+
+
 def test_an_operator_may_go_on_without_the_canary() -> None:
     all_letters = letters(3)
     order = replay(Selection(group=all_letters[0].fingerprint), actor=SHELL, canary_count=1)
@@ -278,3 +305,13 @@ def test_a_replay_that_races_a_discard_has_one_winner(_repeat: int) -> None:
     discarded = DeadLetter.objects.filter(state=State.DISCARDED).count()
     assert requested + discarded == 20
     assert Attempt.objects.count() == requested
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("_repeat", range(5))
+def test_of_several_that_look_at_a_dead_canary_at_once_one_stops_the_replay(_repeat: int) -> None:
+    all_letters = letters(3)
+    replay(Selection(group=all_letters[0].fingerprint), actor=SHELL, canary_count=1)
+    die_again(all_letters[0])
+    assert at_once(*[advance] * 4) == [None] * 4
+    assert list(AuditEntry.objects.filter(action="stop").values_list("outcome", flat=True)) == ["done"]
