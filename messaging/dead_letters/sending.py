@@ -56,10 +56,10 @@ def send_held(order: Replay, *, limit: int | None = None) -> list[int]:
     """
     held = order.letters.replayable().filter(requested_at=None).order_by("pk")
     letter_ids = held.lock(limit=limit)
-    applied = DeadLetter.objects.filter(pk__in=letter_ids).applied()
-    keys = list(applied.values_list("key", flat=True))
-    applied.update(state=State.RESOLVED, settled_at=Now(), requested_at=Now())
-    tell_settled(keys)
+    applied = dict(DeadLetter.objects.filter(pk__in=letter_ids).applied().values_list("pk", "key"))
+    # Those, and none that the inbox gets meanwhile: nobody would be told of it.
+    DeadLetter.objects.filter(pk__in=applied).update(state=State.RESOLVED, settled_at=Now(), requested_at=Now())
+    tell_settled(applied.values())
     _put_back_into_outbox(letter_ids)
     with connection.cursor() as cursor:
         gap_seconds = 1 / order.rate_per_second if order.rate_per_second else 0

@@ -15,10 +15,12 @@ from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitte
 from messaging.dead_letters.planning import Fate, dry_run
 from messaging.dead_letters.replaying import CANARY_DIED, advance, release, replay, stop
 from messaging.dead_letters.selection import Selection
+from messaging.dead_letters.sending import send_held
 from messaging.dead_letters.settling import resolve_applied
 from messaging.failures import fault
 from messaging.models import Attempt, AuditEntry, DeadLetter, Replay
 from messaging.models.dead_letter import Reason, State
+from messaging.signals import dead_letters_settled
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, letters
 
 pytestmark = pytest.mark.django_db
@@ -130,6 +132,37 @@ def test_what_the_inbox_has_is_resolved_without_being_sent() -> None:
     replay(one(letter), actor=SHELL)
     assert states() == [State.RESOLVED]
     assert not Attempt.objects.exists()
+
+
+def test_the_app_hears_of_what_the_inbox_gets_while_a_replay_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    letter = a_letter()
+    heard: list[set[str]] = []
+    looks: list[str] = []
+
+    def hear(*, keys: set[str], **_kwargs: Any) -> None:
+        heard.append(keys)
+
+    def apply_after_the_look(execute: Any, sql: str, *rest: Any) -> Any:
+        found = execute(sql, *rest)
+        if "messaging_processedmessage" in sql and not looks:
+            looks.append(sql)
+            apply(letter)
+        return found
+
+    def send_slowly(*args: Any, **options: Any) -> list[int]:
+        with connection.execute_wrapper(apply_after_the_look):
+            return send_held(*args, **options)
+
+    monkeypatch.setattr("messaging.dead_letters.replaying.send_held", send_slowly)
+    dead_letters_settled.connect(hear)
+    try:
+        replay(one(letter), actor=SHELL)
+        resolve_applied()
+    finally:
+        dead_letters_settled.disconnect(hear)
+    assert looks
+    assert states() == [State.RESOLVED]
+    assert heard == [{letter.key}]
 
 
 def test_what_the_inbox_may_have_forgotten_is_replayed_only_when_asked_for() -> None:
