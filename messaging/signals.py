@@ -3,7 +3,8 @@
 from django.dispatch import Signal
 
 # kwargs: key (str, the aggregate's id), consumer (str), message_id (UUID). Sent when a message joins the list of dead
-# letters, so that the business row can say "needs attention". A receiver must never overwrite a finished state.
+# letters, so that the business row can say "needs attention". A receiver must never overwrite a finished state. It
+# locks the row also when that says so already: at this moment somebody may take it back (see dead_letters_settled).
 dead_lettered = Signal()
 
 # kwargs: keys (set of str). Sent when dead letters were resolved or discarded and no unsettled one about the same

@@ -10,6 +10,7 @@ import structlog
 from django.db import connection, transaction
 
 from messaging.dead_letters import RELAY
+from messaging.dead_letters.burial import tell
 from messaging.models import DeadLetter
 from messaging.signals import dead_letters_settled
 
@@ -41,10 +42,16 @@ def resolve_applied() -> int:
 
 
 def tell_settled(keys: Iterable[str]) -> None:
-    """Tell the apps which aggregates have no unsettled letter left. Call inside the transaction of the change."""
+    """Tell the apps which aggregates have no unsettled letter left. Call inside the transaction of the change.
+
+    A message that died since we looked found its aggregate marked already; so we look once more when the receivers have
+    taken the mark back, and have waited for whoever was about to set it.
+    """
     about = {key for key in keys if key}
-    if not about:
-        return
-    unsettled = DeadLetter.objects.unsettled().filter(key__in=about).values_list("key", flat=True)
-    if free := about - set(unsettled):
+    unsettled = DeadLetter.objects.unsettled()
+    if free := about - set(unsettled.filter(key__in=about).values_list("key", flat=True)):
         dead_letters_settled.send(sender=DeadLetter, keys=free)
+        died = unsettled.filter(key__in=free).values_list("key", "consumer", "message_id")
+        for key, consumer, message_id in died:
+            if message_id:
+                tell(key=key, consumer=consumer, message_id=message_id)

@@ -49,8 +49,13 @@ class OrderQuerySet(models.QuerySet["Order"]):
         return self.filter(status=OrderStatus.ACCEPTED, placed_at__lt=moment).order_by("pk")
 
     def flag(self, order_id: UUID) -> bool:
-        """Mark that a person must look at the order. Its status stays what it is, also when it is final."""
-        return self.filter(pk=order_id, needs_attention=False).update(needs_attention=True) == 1
+        """Mark that a person must look at the order. Its status stays what it is, also when it is final.
+
+        Call in a transaction. The row is locked though it may have the mark: who takes that back waits, and then finds
+        why it has to stay.
+        """
+        marks = self.filter(pk=order_id).select_for_update(no_key=True).values_list("needs_attention", flat=True)
+        return marks.first() is False and self.filter(pk=order_id).update(needs_attention=True) == 1
 
     def unflag(self, order_ids: Iterable[UUID]) -> int:
         """Take the mark back: every dead letter of the orders was dealt with. Return how many had it."""

@@ -1,13 +1,21 @@
 """What a dead letter does to its order."""
 
+from threading import Event, Thread
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 from uuid_utils.compat import uuid7
 
+from messaging.dead_letters.burial import bury
+from messaging.dead_letters.discarding import discard
+from messaging.dead_letters.selection import Selection
+from messaging.failures import fault
+from messaging.models.dead_letter import Reason
 from messaging.signals import dead_lettered, dead_letters_settled
 from orders import services
 from orders.models import Order, OrderStatus
+from tests.messaging.dead_letters.factories import CONSUMER, SHELL, a_letter, an_envelope
 from tests.orders.factories import an_order
 
 pytestmark = pytest.mark.django_db
@@ -47,3 +55,38 @@ def test_an_order_whose_dead_letters_were_dealt_with_needs_no_attention(catalogu
     dead_letters_settled.send(sender=None, keys={str(order.pk), "export-7"})
     assert list(Order.objects.filter(needs_attention=True)) == [other]
     assert Order.objects.get(pk=order.pk).status == OrderStatus.ACCEPTED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_order_whose_next_message_dies_while_the_last_letter_is_settled_keeps_its_mark(
+    committed_catalogue: None,
+) -> None:
+    order = an_order()
+    letter = a_letter(order.pk)
+    Order.objects.update(needs_attention=True)
+    is_buried, is_settled = Event(), Event()
+
+    def die_at_the_same_time() -> None:
+        try:
+            with transaction.atomic():
+                envelope = an_envelope(order.pk)
+                error = fault("KeyError", "x")
+                bury(
+                    consumer=CONSUMER,
+                    envelope=envelope,
+                    reason=Reason.PERMANENT_ERROR,
+                    error=error,
+                    attempt_count=1,
+                )
+                is_buried.set()
+                is_settled.wait(1)  # who settles waits for us
+        finally:
+            connection.close()
+
+    worker = Thread(target=die_at_the_same_time)
+    worker.start()
+    assert is_buried.wait(10)
+    discard(Selection(ids=(letter.pk,)), actor=SHELL, why="not needed")
+    is_settled.set()
+    worker.join(10)
+    assert Order.objects.get(pk=order.pk).needs_attention
