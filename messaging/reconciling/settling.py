@@ -2,7 +2,8 @@
 
 A published row is settled once each consumer that it was sent to has processed it (an inbox row) or has its dead
 letter, in whatever state: from then on the letter is what is watched (losses.py looks at requested replays). A row that
-was for nobody is settled at once. Settled is final, but for an unknown event that a replay publishes anew.
+was for nobody is settled at once. Settled is final, but for an unknown event that a replay publishes anew: a row that
+is put back while we look is not the one that we looked at.
 """
 
 from datetime import UTC, datetime
@@ -22,7 +23,8 @@ _SETTLE: Final = """
     ), settled AS (
         UPDATE messaging_outboxmessage AS message SET settled_at = clock_timestamp()
         FROM page
-        WHERE message.id = page.id AND message.settled_at IS NULL AND NOT EXISTS (
+        WHERE message.id = page.id AND message.settled_at IS NULL AND message.published_at = page.published_at
+          AND NOT EXISTS (
             SELECT 1 FROM unnest(page.sent_to) AS addressee (consumer)
             WHERE NOT EXISTS (
                 SELECT 1 FROM messaging_processedmessage AS processed

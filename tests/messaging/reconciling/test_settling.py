@@ -68,3 +68,22 @@ def test_two_reconcilers_at_once_do_not_wait_for_each_other() -> None:
         thread.join(10)
         assert counts == [0]
     assert settle() == 3
+
+
+def test_a_row_that_a_replay_puts_back_meanwhile_is_not_settled() -> None:
+    (row,) = send()
+    process([row])
+
+    def second() -> None:
+        try:
+            settle()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=second)
+    with transaction.atomic():
+        OutboxMessage.objects.update(published_at=None)  # as messaging/dead_letters/sending.py does
+        thread.start()
+        thread.join(1)  # it waits for us
+    thread.join(10)
+    assert not settled()
