@@ -39,6 +39,7 @@ class RabbitMQ(Service):
     name = "rabbitmq"
     port_variable = "RABBITMQ_PORT"
     stop_signal = signal.SIGTERM
+    start_timeout_seconds = 180  # eight seconds of processor time, which other tests want, too
 
     @property
     def url(self) -> str:

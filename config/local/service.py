@@ -23,7 +23,6 @@ from config.local.server_user import open_directory
 from config.local.tether import signal_on_parent_death
 
 PROJECT_DIR = Path(__file__).resolve().parents[2]
-START_TIMEOUT_SECONDS = 60  # PostgreSQL may have to replay its log after a crash
 STOP_TIMEOUT_SECONDS = 15
 PREDECESSOR_TIMEOUT_SECONDS = 15  # what is left of a killed run needs a moment to end
 POLL_SECONDS = 0.05
@@ -42,6 +41,7 @@ class Service(ABC):
     name: ClassVar[str]
     port_variable: ClassVar[str]
     stop_signal: ClassVar[signal.Signals]
+    start_timeout_seconds: ClassVar[float] = 60  # PostgreSQL may have to replay its log after a crash
 
     def __init__(self, state_dir: Path, *, port: int | None = None) -> None:
         self.state_dir = state_dir.resolve()
@@ -179,7 +179,7 @@ class Service(ABC):
             return subprocess.Popen(self.command, cwd=PROJECT_DIR, stdout=log, stderr=log, process_group=0)
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        deadline = time.monotonic() + self.start_timeout_seconds
         while not self.is_ready():
             if process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
