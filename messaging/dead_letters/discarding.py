@@ -7,6 +7,7 @@ from messaging.dead_letters.audit import operation
 from messaging.dead_letters.burial import tell
 from messaging.dead_letters.errors import BadSelection, NothingToDo
 from messaging.dead_letters.selection import Selection
+from messaging.dead_letters.sending import call_back
 from messaging.dead_letters.settling import tell_settled
 from messaging.models import DeadLetter
 from messaging.models.audit import Action
@@ -14,7 +15,10 @@ from messaging.models.dead_letter import UNSETTLED, State
 
 
 def discard(selection: Selection, *, actor: Actor, why: str) -> int:
-    """Settle the open letters of a selection without an effect; return how many. Raises OperationRefused."""
+    """Settle the open letters of a selection without an effect; return how many.
+
+    What was still to be sent of them is called back; what a relay has in hand is not. Raises OperationRefused.
+    """
     with operation(actor, Action.DISCARD, why=why, details={"selection": selection.as_dict()}) as done:
         if selection.is_empty:
             raise BadSelection("Expected a selection, got an empty one. Say which dead letters to discard.")
@@ -22,6 +26,7 @@ def discard(selection: Selection, *, actor: Actor, why: str) -> int:
         if not letter_ids:
             raise NothingToDo("open dead letter", selection.letters().count())
         letters = DeadLetter.objects.filter(pk__in=letter_ids)
+        call_back(letters)
         letters.discard()
         tell_settled(letters.values_list("key", flat=True))
         done.touch(letter_ids)

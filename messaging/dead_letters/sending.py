@@ -7,12 +7,13 @@ know the event: there the outbox row is put back.
 from typing import Final
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
 from messaging.dead_letters import RELAY
 from messaging.dead_letters.settling import tell_settled
-from messaging.models import DeadLetter, OutboxMessage, Replay
-from messaging.models.dead_letter import State
+from messaging.models import Attempt, DeadLetter, OutboxMessage, Replay
+from messaging.models.dead_letter import DeadLetterQuerySet, State
 from messaging.wake import wake_relay_on_commit
 
 _REQUEST: Final = """
@@ -33,18 +34,19 @@ _REQUEST: Final = """
     FROM requested WHERE consumer <> %(relay)s
 """
 
+# Also of an open one: another copy of its message may have died before this one was to be sent.
 _WITHDRAW: Final = """
     WITH withdrawn AS (
         DELETE FROM messaging_attempt AS attempt
         USING messaging_deadletter AS letter
-        WHERE letter.replay_id = %s AND letter.state = 'requested'
+        WHERE letter.replay_id = %s AND letter.state IN ('open', 'requested')
           AND attempt.message_id = letter.message_id AND attempt.consumer = letter.consumer
           AND attempt.attempt = 0 AND attempt.sent_at IS NULL
           AND (attempt.claimed_until IS NULL OR attempt.claimed_until <= clock_timestamp())
         RETURNING letter.id
     )
     UPDATE messaging_deadletter AS letter SET state = 'open', requested_at = NULL
-    FROM withdrawn WHERE letter.id = withdrawn.id AND letter.state = 'requested'
+    FROM withdrawn WHERE letter.id = withdrawn.id AND letter.state IN ('open', 'requested')
     RETURNING letter.id
 """
 
@@ -73,7 +75,13 @@ def withdraw_unsent(replay_id: int) -> list[int]:
     held = list(DeadLetter.objects.filter(replay=replay_id).open().filter(requested_at=None).lock())
     with connection.cursor() as cursor:
         cursor.execute(_WITHDRAW, [replay_id])
-        return [*held, *(letter_id for (letter_id,) in cursor.fetchall())]
+        return sorted({*held, *(letter_id for (letter_id,) in cursor.fetchall())})
+
+
+def call_back(letters: DeadLetterQuerySet) -> None:
+    """Let nothing more leave of the messages of letters, but for what a relay has in hand at this moment."""
+    same = letters.filter(message_id=OuterRef("message_id"), consumer=OuterRef("consumer"))
+    Attempt.objects.unclaimed().filter(Exists(same)).delete()
 
 
 def _put_back_into_outbox(letter_ids: list[int]) -> None:

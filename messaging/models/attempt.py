@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple, Self
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
@@ -66,6 +67,10 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
         attempts = sorted((row for row in rows if row.pk), key=lambda attempt: attempt.due_at)
         return Claim(attempts, is_circuit_open=any(row.is_circuit_open for row in rows))
 
+    def unclaimed(self) -> Self:
+        """Return what no relay has sent or has in hand."""
+        return self.filter(Q(claimed_until=None) | Q(claimed_until__lte=Now()), sent_at=None)
+
     def waiting_by_consumer(self) -> dict[str, int]:
         """Return how many retries are not sent yet, those held back included."""
         counted = self.filter(sent_at=None).order_by("consumer").values_list("consumer")
@@ -111,7 +116,7 @@ class Attempt(models.Model):
             models.UniqueConstraint(fields=["message_id", "consumer", "round", "attempt"], name="attempt_once"),
         ]
         indexes = [
-            models.Index("due_at", name="attempt_due", condition=models.Q(sent_at=None)),
+            models.Index("due_at", name="attempt_due", condition=Q(sent_at=None)),
             models.Index("consumer", models.F("failed_at").desc(), name="attempt_newest_of_consumer"),
         ]
 

@@ -9,8 +9,9 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from messaging.dead_letters.actors import Actor
-from messaging.dead_letters.burial import group_of
+from messaging.dead_letters.burial import bury, group_of
 from messaging.envelope import Envelope
+from messaging.failures import fault
 from messaging.models import DeadLetter, ProcessedMessage
 from messaging.models.dead_letter import Reason
 
@@ -74,6 +75,17 @@ def unsaved(
             "occurred_at": envelope.occurred_at,
             **fields,
         }
+    )
+
+
+def die_again(letter: DeadLetter, text: str = "again") -> None:
+    """Let a copy of the letter's message die, as its consumer does."""
+    bury(
+        consumer=letter.consumer,
+        envelope=letter.open_envelope(),
+        reason=Reason.PERMANENT_ERROR,
+        error=fault("KeyError", text),
+        attempt_count=1,
     )
 
 

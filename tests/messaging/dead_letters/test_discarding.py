@@ -8,10 +8,10 @@ from messaging.dead_letters.discarding import discard, restore
 from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitted, WhyMissing
 from messaging.dead_letters.replaying import replay
 from messaging.dead_letters.selection import Selection
-from messaging.models import AuditEntry, DeadLetter
+from messaging.models import Attempt, AuditEntry, DeadLetter
 from messaging.models.dead_letter import State
 from messaging.signals import dead_lettered, dead_letters_settled
-from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, letters
+from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, die_again, letters
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +57,23 @@ def test_only_open_letters_are_discarded() -> None:
         discard(one(requested), actor=SHELL, why="x")
     with pytest.raises(BadSelection):
         discard(Selection(), actor=SHELL, why="x")
+
+
+def test_what_was_discarded_is_not_sent_by_a_replay_that_it_was_to_leave_with() -> None:
+    discarded, other = letters(2)
+    replay(Selection(group=discarded.fingerprint), actor=SHELL, rate_per_second=1)
+    die_again(discarded)
+    discard(one(discarded), actor=SHELL, why="x")
+    assert Attempt.objects.get(sent_at=None).message_id == other.message_id
+
+
+def test_a_discard_leaves_what_a_relay_has_in_hand() -> None:
+    letter = a_letter()
+    replay(one(letter), actor=SHELL)
+    (claimed,), _is_circuit_open = Attempt.objects.claim_due(limit=1, lease=timedelta(seconds=30))
+    die_again(letter)
+    discard(one(letter), actor=SHELL, why="x")
+    assert Attempt.objects.mark_sent([claimed]) == 1
 
 
 def test_a_letter_whose_message_died_anew_stays_discarded() -> None:

@@ -8,7 +8,6 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from messaging.dead_letters.burial import bury
 from messaging.dead_letters.discarding import discard
 from messaging.dead_letters.editing import edit_and_replay
 from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitted, OperationRefused
@@ -17,11 +16,10 @@ from messaging.dead_letters.replaying import CANARY_DIED, advance, release, repl
 from messaging.dead_letters.selection import Selection
 from messaging.dead_letters.sending import send_held
 from messaging.dead_letters.settling import resolve_applied
-from messaging.failures import fault
 from messaging.models import Attempt, AuditEntry, DeadLetter, Replay
-from messaging.models.dead_letter import Reason, State
+from messaging.models.dead_letter import State
 from messaging.signals import dead_letters_settled
-from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, letters
+from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, die_again, letters
 
 pytestmark = pytest.mark.django_db
 
@@ -32,16 +30,6 @@ def one(letter: DeadLetter) -> Selection:
 
 def states(**where: Any) -> list[str]:
     return list(DeadLetter.objects.filter(**where).order_by("pk").values_list("state", flat=True))
-
-
-def die_again(letter: DeadLetter, text: str = "again") -> None:
-    bury(
-        consumer=letter.consumer,
-        envelope=letter.open_envelope(),
-        reason=Reason.PERMANENT_ERROR,
-        error=fault("KeyError", text),
-        attempt_count=1,
-    )
 
 
 def test_a_replay_writes_what_the_relay_sends_and_keeps_the_message_id() -> None:
@@ -264,6 +252,27 @@ def test_a_stop_leaves_what_a_relay_has_in_hand() -> None:
     Attempt.objects.claim_due(limit=10, lease=timedelta(seconds=30))
     assert stop(order.pk, actor=SHELL) == 0
     assert states() == [State.REQUESTED]
+
+
+def test_a_stop_calls_back_what_has_not_been_sent_though_another_copy_died_meanwhile() -> None:
+    died, *rest = letters(3)
+    order = replay(Selection(group=died.fingerprint), actor=SHELL, rate_per_second=1)
+    die_again(died)
+    assert stop(order.pk, actor=SHELL) == 1 + len(rest)
+    assert states() == [State.OPEN] * 3
+    assert not Attempt.objects.exists()
+
+
+def test_a_stop_calls_back_what_an_earlier_replay_has_not_sent_of_what_is_held_back() -> None:
+    all_letters = letters(2)
+    group = Selection(group=all_letters[0].fingerprint)
+    replay(group, actor=SHELL, rate_per_second=1)
+    for letter in all_letters:
+        die_again(letter)
+    order = replay(Selection(ids=tuple(letter.pk for letter in all_letters)), actor=SHELL, canary_count=1)
+    assert stop(order.pk, actor=SHELL) == 2
+    assert not Attempt.objects.exists()
+    assert list(AuditEntry.objects.filter(action="stop").values_list("letter_count", flat=True)) == [2]
 
 
 def test_nothing_is_replayed_by_an_empty_selection() -> None:
