@@ -1,5 +1,8 @@
 """Discard dead letters for a reason, and take that back until their purge date."""
 
+from typing import Any
+
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
 from messaging.dead_letters.actors import Actor
@@ -11,7 +14,7 @@ from messaging.dead_letters.sending import call_back
 from messaging.dead_letters.settling import tell_settled
 from messaging.models import DeadLetter
 from messaging.models.audit import Action
-from messaging.models.dead_letter import UNSETTLED, State
+from messaging.models.dead_letter import State
 
 
 def discard(selection: Selection, *, actor: Actor, why: str) -> int:
@@ -36,21 +39,36 @@ def discard(selection: Selection, *, actor: Actor, why: str) -> int:
 def restore(selection: Selection, *, actor: Actor, why: str = "") -> int:
     """Open the discarded letters of a selection again; return how many.
 
-    One whose message has died anew stays discarded: the newer letter stands for it. Raises OperationRefused.
+    Of several letters of a message the newest is opened, and none when it has died anew: the newer letter stands for
+    them. Raises OperationRefused.
     """
     with operation(actor, Action.RESTORE, why=why, details={"selection": selection.as_dict()}) as done:
         if selection.is_empty:
             raise BadSelection("Expected a selection, got an empty one. Say which dead letters to restore.")
-        newer = DeadLetter.objects.filter(
-            message_id=OuterRef("message_id"), consumer=OuterRef("consumer"), state__in=UNSETTLED
-        )
-        letter_ids = selection.letters().filter(~Exists(newer), state=State.DISCARDED).lock()
+        letter_ids = _open_again(selection)
         if not letter_ids:
             raise NothingToDo("discarded dead letter", selection.letters().count())
         letters = DeadLetter.objects.filter(pk__in=letter_ids)
-        letters.restore()
         for letter in letters.filter(message_id__isnull=False).only("key", "consumer", "message_id"):
             if letter.message_id:
                 tell(key=letter.key, consumer=letter.consumer, message_id=letter.message_id)
         done.touch(letter_ids)
     return len(letter_ids)
+
+
+def _open_again(selection: Selection) -> list[int]:
+    """Open what can be, all in one statement; when a message dies anew since we looked, look again without it."""
+    discarded = selection.letters().filter(state=State.DISCARDED)
+    same: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": OuterRef("consumer")}
+    unsettled = Exists(DeadLetter.objects.unsettled().filter(**same))
+    newer = Exists(discarded.filter(**same, pk__gt=OuterRef("pk")))
+    while True:
+        letter_ids = discarded.exclude(unsettled).exclude(newer).lock()
+        try:
+            with transaction.atomic():
+                DeadLetter.objects.filter(pk__in=letter_ids).restore()
+        except IntegrityError as error:
+            if "dead_letter_unsettled_once" not in str(error):
+                raise
+        else:
+            return letter_ids

@@ -2,6 +2,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from messaging.dead_letters.discarding import discard, restore
@@ -82,6 +83,49 @@ def test_a_letter_whose_message_died_anew_stays_discarded() -> None:
     a_letter(message_id=letter.message_id)
     with pytest.raises(NothingToDo):
         restore(one(letter), actor=SHELL)
+
+
+def test_of_several_discarded_letters_of_one_message_the_newest_is_restored() -> None:
+    first = a_letter()
+    discard(one(first), actor=SHELL, why="x")
+    second = a_letter(message_id=first.message_id)
+    discard(one(second), actor=SHELL, why="x")
+    assert restore(Selection(ids=(first.pk, second.pk)), actor=SHELL) == 1
+    assert DeadLetter.objects.get(state=State.OPEN) == second
+
+
+def die_after_the_look(letter: DeadLetter) -> Any:
+    """Let the letter's message die anew between the look at what can be restored and the change."""
+    looks: list[str] = []
+
+    def look(execute: Any, sql: str, *rest: Any) -> Any:
+        found = execute(sql, *rest)
+        if "FOR UPDATE" in sql and not looks:
+            looks.append(sql)
+            a_letter(message_id=letter.message_id)
+        return found
+
+    return connection.execute_wrapper(look)
+
+
+def test_a_letter_whose_message_dies_anew_while_it_is_restored_stays_discarded_and_harms_no_other() -> None:
+    first, anew, last = letters(3)
+    group = Selection(group=anew.fingerprint)
+    discard(group, actor=SHELL, why="x")
+    with die_after_the_look(anew):
+        assert restore(group, actor=SHELL) == 2
+    states = dict(DeadLetter.objects.values_list("pk", "state"))
+    assert [states[letter.pk] for letter in (first, anew, last)] == [State.OPEN, State.DISCARDED, State.OPEN]
+    entry = AuditEntry.objects.get(action="restore")
+    assert sorted(entry.letters.values_list("letter_id", flat=True)) == [first.pk, last.pk]
+
+
+def test_the_restoring_of_nothing_but_a_letter_whose_message_dies_anew_meanwhile_is_refused() -> None:
+    letter = a_letter()
+    discard(one(letter), actor=SHELL, why="x")
+    with die_after_the_look(letter), pytest.raises(NothingToDo):
+        restore(one(letter), actor=SHELL)
+    assert AuditEntry.objects.get(action="restore").outcome == "refused"
 
 
 def test_discarding_needs_its_own_right() -> None:
