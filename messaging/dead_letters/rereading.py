@@ -1,12 +1,14 @@
 """Read again what could not be read: the secret key it was signed with may be known by now (SECRET_KEY_FALLBACKS).
 
-Only what is kept changes, from text to message; the letter stays open, and a person decides.
+Only what is kept changes, from text to message; the letter stays open, and a person decides. Invariant: the app whose
+row it is about hears of it in the same commit, as of any burial: until now the letter had no key to tell.
 """
 
 from typing import Final
 
 from django.db import IntegrityError, transaction
 
+from messaging.dead_letters.burial import tell
 from messaging.envelope import unseal
 from messaging.errors import BadEnvelope
 from messaging.models import DeadLetter
@@ -18,7 +20,7 @@ MAX_LETTERS: Final = 1_000  # in one go; the next look reads on
 def reread(letters: DeadLetterQuerySet) -> int:
     """Make messages of the open letters that can be read now; return how many could."""
     unread = letters.open().filter(envelope__isnull=True, reason=Reason.BAD_SIGNATURE).exclude(raw="")
-    return sum(_reread(letter) for letter in unread.only("pk", "raw")[:MAX_LETTERS])
+    return sum(_reread(letter) for letter in unread.only("pk", "raw", "consumer")[:MAX_LETTERS])
 
 
 def _reread(letter: DeadLetter) -> bool:
@@ -36,6 +38,8 @@ def _reread(letter: DeadLetter) -> bool:
                 envelope=envelope.as_dict(),
                 occurred_at=envelope.occurred_at,
             )
+            if changed_count:
+                tell(key=envelope.key, consumer=letter.consumer, message_id=envelope.message_id)
     except IntegrityError:  # the message is on the list already, by another way
         return False
     return changed_count == 1

@@ -1,14 +1,16 @@
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from django.db import OperationalError
 
 from messaging.dead_letters.planning import Fate, dry_run
 from messaging.dead_letters.replaying import replay
 from messaging.dead_letters.selection import Selection
-from messaging.envelope import seal
+from messaging.envelope import seal, unseal
 from messaging.models import Attempt, DeadLetter
 from messaging.models.dead_letter import Reason, State
+from messaging.signals import dead_lettered
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_envelope
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +37,42 @@ def test_what_was_signed_with_an_old_key_can_be_replayed_once_the_key_is_back(se
     assert Attempt.objects.get().message_id == letter.message_id
 
 
+def test_the_app_hears_of_what_can_be_read_now_once(settings: Any) -> None:
+    letter = signed_with_an_old_key(settings)
+    settings.SECRET_KEY_FALLBACKS = [OLD_KEY]
+    heard: list[tuple[str, str, UUID]] = []
+
+    def hear(*, key: str, consumer: str, message_id: UUID, **_kwargs: Any) -> None:
+        heard.append((key, consumer, message_id))
+
+    dead_lettered.connect(hear)
+    try:
+        dry_run(Selection(ids=(letter.pk,)))
+        dry_run(Selection(ids=(letter.pk,)))
+    finally:
+        dead_lettered.disconnect(hear)
+    envelope = unseal(letter.raw)
+    assert heard == [(envelope.key, letter.consumer, envelope.message_id)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_read_and_cannot_be_told_is_read_again(settings: Any) -> None:
+    letter = signed_with_an_old_key(settings)
+    settings.SECRET_KEY_FALLBACKS = [OLD_KEY]
+    selection = Selection(ids=(letter.pk,))
+
+    def lose_the_database(**_kwargs: Any) -> None:
+        raise OperationalError("the connection is lost")
+
+    dead_lettered.connect(lose_the_database)
+    try:
+        with pytest.raises(OperationalError):
+            dry_run(selection)
+    finally:
+        dead_lettered.disconnect(lose_the_database)
+    assert DeadLetter.objects.filter(envelope__isnull=True).exists()
+
+
 def test_what_was_forged_stays_unreadable(settings: Any) -> None:
     settings.SECRET_KEY_FALLBACKS = [OLD_KEY]
     letter = a_letter(envelope=None, message_id=None, raw="forged:nonsense", reason=Reason.BAD_SIGNATURE)
@@ -45,7 +83,5 @@ def test_what_was_forged_stays_unreadable(settings: Any) -> None:
 def test_a_message_that_is_on_the_list_by_another_way_is_not_doubled(settings: Any) -> None:
     letter = signed_with_an_old_key(settings)
     settings.SECRET_KEY_FALLBACKS = [OLD_KEY]
-    from messaging.envelope import unseal
-
     a_letter(message_id=unseal(letter.raw).message_id)
     assert dry_run(Selection(ids=(letter.pk,))).count(Fate.UNREADABLE) == 1
