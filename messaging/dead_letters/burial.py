@@ -1,7 +1,8 @@
 """Put a message on the list of dead letters, and tell the app whose row it was about.
 
 Invariant: one unsettled letter per consumer and message. A message that dies again while its replay was requested
-opens its letter again; a second burial of an open one changes nothing.
+opens its letter again; a second burial of an open one changes nothing, nor does that of a copy when the inbox has the
+message. A copy that is still at work says nothing yet: whoever dies does not wait for it.
 """
 
 import hashlib
@@ -40,7 +41,10 @@ def bury(
     attempt_count: int,
     task_id: str = "",
 ) -> None:
-    """Write the dead letter of a message that could be read. Call inside a transaction."""
+    """Write the dead letter of a message that could be read, unless it was applied. Call inside a transaction."""
+    if ProcessedMessage.objects.filter(message_id=envelope.message_id, consumer=consumer).exists():
+        log.info("applied_by_another_copy", consumer=consumer, message_id=str(envelope.message_id), reason=str(reason))
+        return
     death = {
         "reason": reason,
         "error_class": error.error_class,

@@ -1,5 +1,6 @@
 """A bundle in one transaction: quick when all goes well, and careful as soon as one message fails."""
 
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -7,12 +8,15 @@ from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
-from messaging.envelope import Envelope
+from messaging import delivery
+from messaging.envelope import Envelope, seal
+from messaging.failures import record_failure
 from messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
 from messaging.models.dead_letter import Reason
 from messaging.models.processed import ProcessedQuerySet
 from messaging.processing import process
 from messaging.publish import publish
+from messaging.signals import dead_lettered
 from tests.sample.events import Sampled
 from tests.sample.models import Effect
 from tests.sample.tasks import take_one
@@ -68,6 +72,29 @@ def test_what_was_held_at_first_and_no_longer_a_moment_later_is_done(monkeypatch
     monkeypatch.setattr(ProcessedQuerySet, "claim_unless_held", lambda *_args, **_options: set())
     process(take_one, [envelope])
     assert effects() == [envelope.key]
+
+
+def test_a_message_that_dies_when_another_copy_of_it_has_taken_effect_is_no_dead_letter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (envelope,) = published("permanent")
+    heard: list[str] = []
+
+    def record_late(task: Any, failed: Envelope, error: BaseException) -> None:
+        ProcessedMessage.objects.claim(consumer=task.name, message_ids=[failed.message_id], worker="another")
+        record_failure(task, failed, error)
+
+    def hear(*, key: str, **_kwargs: Any) -> None:
+        heard.append(key)
+
+    monkeypatch.setattr(delivery, "record_failure", record_late)
+    dead_lettered.connect(hear)
+    try:
+        delivery.deliver(take_one, [seal(envelope)])
+    finally:
+        dead_lettered.disconnect(hear)
+    assert not DeadLetter.objects.exists()
+    assert heard == []
 
 
 def test_of_a_bundle_what_was_processed_before_is_skipped() -> None:

@@ -32,6 +32,14 @@ def test_each_message_of_a_bundle_is_a_row_of_its_own(collector: Process) -> Non
     assert DeadLetter.objects.get(reason=Reason.BAD_SIGNATURE).raw == "forged"
 
 
+def test_what_another_copy_has_done_meanwhile_is_no_dead_letter(collector: Process) -> None:
+    applied, other = an_envelope(), an_envelope()
+    ProcessedMessage.objects.create(message_id=applied.message_id, consumer="sample.die")
+    bury_in_broker(seal(applied), seal(other), task="sample.die")
+    wait_for_letters(1)
+    assert DeadLetter.objects.get().message_id == other.message_id
+
+
 def test_a_message_that_is_delivered_again_makes_no_second_row(collector: Process) -> None:
     """As after a collector that was killed between its commit and its ack."""
     publish_unacknowledged()
