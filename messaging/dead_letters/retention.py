@@ -1,7 +1,8 @@
 """What the list of dead letters keeps alive, and what of it may go.
 
 Invariants: an unsettled letter is never pruned. The inbox row of a message outlives every letter that can still be
-replayed or restored, so the question "was it applied already?" has an answer as long as somebody may ask.
+replayed or restored, and every copy that waits to be sent, so the question "was it applied already?" has an answer as
+long as somebody may ask.
 """
 
 from datetime import datetime, timedelta
@@ -17,8 +18,10 @@ ANSWERABLE = (*UNSETTLED, State.DISCARDED)  # a resolved one cannot come back
 
 
 def prunable_inbox(rows: "QuerySet[ProcessedMessage]") -> "QuerySet[ProcessedMessage]":
-    """Leave out the rows that a dead letter may still ask for."""
-    return rows.filter(~_has_letter(message_id="message_id", consumer="consumer", state__in=ANSWERABLE))
+    """Leave out the rows that a dead letter may still ask for, or a copy that is still to be sent: a pause may last."""
+    same: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": OuterRef("consumer")}
+    waiting = Exists(Attempt.objects.filter(sent_at=None, **same))
+    return rows.filter(~_has_letter(message_id="message_id", consumer="consumer", state__in=ANSWERABLE), ~waiting)
 
 
 def prunable_attempts(rows: "QuerySet[Attempt]") -> "QuerySet[Attempt]":

@@ -41,6 +41,23 @@ def test_only_what_is_settled_and_past_its_retention_goes() -> None:
     assert not TaskResult.objects.exists()
 
 
+def test_the_inbox_knows_a_message_as_long_as_a_copy_of_it_waits() -> None:
+    """Parked by a pause that is longer than the retention: it would run a second time."""
+    long_ago = timezone.now() - timedelta(days=400)
+    ids = parked_id, sent_id, elsewhere_id = [uuid4() for _ in range(3)]
+    ProcessedMessage.objects.claim(consumer="a", message_ids=ids, worker="w")
+    ProcessedMessage.objects.update(processed_at=long_ago)
+    common = {"attempt": 0, "key": "", "envelope": {}, "error_class": "", "due_at": long_ago}
+    Attempt.objects.create(message_id=parked_id, consumer="a", sent_at=None, **common)
+    Attempt.objects.create(message_id=sent_id, consumer="a", sent_at=timezone.now(), **common)
+    Attempt.objects.create(message_id=elsewhere_id, consumer="b", sent_at=None, **common)
+
+    assert prune()["inbox"] == 2
+    assert ProcessedMessage.objects.get().message_id == parked_id
+    Attempt.objects.filter(message_id=parked_id).update(sent_at=timezone.now())
+    assert prune()["inbox"] == 1
+
+
 def test_a_large_backlog_goes_in_batches_and_a_second_tick_finds_nothing() -> None:
     with transaction.atomic():
         publish(*(Sampled(sample_id=uuid4()) for _ in range(25)))
