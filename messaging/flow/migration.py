@@ -61,11 +61,12 @@ def migrate(queue: kombu.Queue, broker: kombu.Connection, *, actor: Actor, tell:
             return False
         _refuse_consumers(broker, queue.name)
         paused = _pause(queue.name, actor)
-        tell(f"Paused {', '.join(paused) or 'nothing'}.")
+        tell(f"Paused {', '.join(own.consumer for own in paused) or 'nothing'}.")
         _recreate(queue, temporary, broker, tell)
-        for consumer in paused:
-            _send_again(consumer, since=_ours(queue.name).get(consumer=consumer).paused_at)
-            resume(Target(consumer=consumer), actor=actor, why=f"{queue.name} is migrated")
+        for own in paused:
+            _send_again(own.consumer, since=own.paused_at)
+        for own in _ours(queue.name):  # a person may have resumed some
+            resume(Target(consumer=own.consumer), actor=actor, why=f"{queue.name} is migrated")
         tell(f"Resumed. {queue.name} is declared as the code says.")
     return True
 
@@ -154,14 +155,14 @@ def _consumers_of(queue: str) -> list[str]:
     return [consumer for consumer in all_consumers() if queue_of(consumer).name == queue]
 
 
-def _pause(queue: str, actor: Actor) -> list[str]:
-    """Pause the queue's consumers; return those that are ours to resume. What a person paused stays paused."""
+def _pause(queue: str, actor: Actor) -> list[Pause]:
+    """Pause the queue's consumers; return the pauses that are ours to end. What a person paused stays paused."""
     for consumer in _consumers_of(queue):
         try:
             pause(Target(consumer=consumer), actor=actor, why=f"{queue} is being migrated")
         except AlreadyPaused:
             log.info("paused_before", consumer=consumer)
-    return sorted(_ours(queue).values_list("consumer", flat=True))
+    return list(_ours(queue).order_by("consumer"))
 
 
 @transaction.atomic

@@ -18,6 +18,7 @@ from messaging.dead_letters import collector
 from messaging.dead_letters.actors import Actor
 from messaging.flow import migration
 from messaging.flow.migration import VIA, MigrationRefused, migrate
+from messaging.flow.pauses import Target, resume
 from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Pause
 from messaging.queues import DEAD_LETTER_EXCHANGE, EXCHANGE
 from messaging.transport.declarations import misdeclared
@@ -112,6 +113,25 @@ def test_what_left_just_before_the_pause_is_sent_again(broker: kombu.Connection,
     OutboxMessage.objects.update(published_at=timezone.now())
     migrate(new_queue(), broker, actor=ANN, tell=print)
     assert Attempt.objects.get(sent_at=None).message_id == envelope.message_id
+
+
+@pytest.mark.parametrize("old_queue", ["quorum"], indirect=True)
+def test_a_person_may_resume_a_consumer_meanwhile(
+    broker: kombu.Connection, old_queue: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (envelope,) = published("ok")
+    OutboxMessage.objects.update(published_at=timezone.now())
+    recreate = migration._recreate
+
+    def resume_meanwhile(*args: Any) -> None:
+        recreate(*args)
+        resume(Target(consumer="sample.take_one"), actor=Actor(name="bob", via="command"))
+
+    monkeypatch.setattr(migration, "_recreate", resume_meanwhile)
+    migrate(new_queue(), broker, actor=ANN, tell=print)
+    assert Attempt.objects.get(sent_at=None).message_id == envelope.message_id
+    assert not Pause.objects.in_force().exists()
+    assert not AuditEntry.objects.filter(outcome="refused").exists()
 
 
 @pytest.mark.parametrize("old_queue", ["quorum"], indirect=True)
