@@ -7,6 +7,7 @@ import hypothesis
 import pytest
 from django.db import connection
 from django.utils import translation
+from pytest_django.plugin import blocking_manager_key
 from xdist.scheduler import LoadFileScheduling
 
 from messaging.transport import looking
@@ -14,7 +15,7 @@ from tests import emptying, evidence
 from tests.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - here only: one process can have one browser
 from tests.forkserver import stop_fork_servers
 from tests.processes import Process
-from tests.quiet import become_quiet, empty_queues, forget_heartbeats, forget_taken
+from tests.quiet import be_alone, become_quiet, empty_queues, forget_taken
 from tests.shared import end_all_but, shared
 
 emptying.install()
@@ -83,6 +84,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
     return FileByFile(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Run without the processes that an earlier test has asked for, and this one does not.
+
+    A hook, because the fixtures of a test may begin with a transaction: in there, what is deleted comes back.
+    """
+    with item.config.stash[blocking_manager_key].unblock():
+        be_alone(but_for=getattr(item, "fixturenames", ()))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Say of a test with real processes that failed how far it got, before its tables are emptied."""
@@ -92,14 +103,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
             evidence.add_messages(report)
         evidence.add_processes(report)
     return report
-
-
-@pytest.fixture(autouse=True)
-def _nobody_else(request: pytest.FixtureRequest, django_db_blocker: Any) -> None:
-    """Run without the processes that an earlier test has asked for, and this one does not."""
-    if end_all_but(request.fixturenames):
-        with django_db_blocker.unblock():
-            forget_heartbeats()
 
 
 @pytest.fixture(autouse=True)

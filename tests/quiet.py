@@ -5,6 +5,7 @@ outbox, a message is taken and not begun, a letter is not acknowledged. Emptied 
 """
 
 import time
+from collections.abc import Collection
 from typing import Any
 
 from celery import current_app
@@ -15,6 +16,7 @@ from messaging.transport.redis import Channel as RedisChannel
 from tests import emptying
 from tests.forkserver import CONNECTION_NAME
 from tests.processes import started, wait_until
+from tests.shared import end_all_but
 
 # A worker that the test has killed never gives back what it took: then this ends the waiting.
 PATIENCE_SECONDS = 5.0
@@ -43,6 +45,12 @@ def forget_taken() -> None:
         channel = broker.default_channel
         if isinstance(channel, RedisChannel):
             channel.client.delete(channel.unacked_key, channel.unacked_index_key)
+
+
+def be_alone(*, but_for: Collection[str] = ()) -> None:
+    """End the shared processes, but for those named, and forget that they lived. Not inside a transaction."""
+    if end_all_but(but_for):
+        forget_heartbeats()
 
 
 def forget_heartbeats() -> None:

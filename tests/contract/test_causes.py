@@ -14,13 +14,16 @@ from tests.messaging.dead_letters.test_causes import (
     pytestmark,  # noqa: F401 - its marks
     test_a_dead_message_is_one_row_that_says_why,  # noqa: F401 - the test itself
 )
+from tests.quiet import be_alone
 from tests.rabbitmq import RabbitMQ, skip_without_rabbitmq
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _on_rabbitmq(rabbitmq: RabbitMQ) -> Iterator[None]:
+def _on_rabbitmq(rabbitmq: RabbitMQ, django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Let this process, and those that it starts, talk to RabbitMQ."""
     skip_without_rabbitmq()
+    with django_db_blocker.unblock():
+        be_alone()  # those that run talk to the other broker
     url = rabbitmq.start()
     assert current_app.conf.broker_read_url  # it is read at the first look, and is another object then
     changes: Any = current_app.conf.changes
