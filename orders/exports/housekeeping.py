@@ -27,10 +27,8 @@ BATCH_SIZE = 100  # rows of one run; a run a minute or oftener makes that plenty
 
 def take_up_abandoned() -> int:
     """Give exports whose worker is gone to another; end those that had their time, or their tries. Return how many."""
-    abandoned = Export.objects.abandoned().order_by("pk")
-    limit = settings.EXPORTS["TIME_LIMIT_SECONDS"]
-    ended = [_end(_hold(export), Failure.TIME_LIMIT, limit=limit) for export in abandoned.out_of_time()[:BATCH_SIZE]]
-    return sum(ended) + sum(_take_up(export) for export in abandoned[:BATCH_SIZE])
+    abandoned = Export.objects.abandoned().order_by("pk")[:BATCH_SIZE]
+    return sum(_take_up(export) for export in abandoned)
 
 
 def expire_due() -> int:
@@ -74,25 +72,28 @@ def forget_old() -> int:
     return deleted_count
 
 
-def _hold(export: Export) -> Hold:
-    return Hold(export.pk, export.attempt_count)
-
-
 def _take_up(export: Export) -> bool:
-    hold = _hold(export)
+    hold = Hold(export.pk, export.attempt_count)
+    if Export.objects.fail_out_of_time(hold, limit=settings.EXPORTS["TIME_LIMIT_SECONDS"]):
+        log.error("export_failed", export_id=str(export.pk), reason=Failure.TIME_LIMIT.value)
+        return True
     if export.attempt_count >= settings.EXPORTS["MAX_ATTEMPTS"]:
-        return _end(hold, Failure.WORKER_LOST, limit=export.attempt_count)
-    with transaction.atomic():
-        changed = Export.objects.put_back(hold)
-        if changed:
-            publish(ExportRequested(export_id=export.pk))
+        return _give_up(hold)
+    return _put_back(hold, worker=export.worker)
+
+
+def _give_up(hold: Hold) -> bool:
+    changed = Export.objects.fail_abandoned(hold, Failure.WORKER_LOST, limit=hold.attempt)
     if changed:
-        log.warning("export_taken_up", export_id=str(export.pk), attempt=export.attempt_count, worker=export.worker)
+        log.error("export_failed", export_id=str(hold.export_id), reason=Failure.WORKER_LOST.value)
     return changed
 
 
-def _end(hold: Hold, reason: Failure, *, limit: int) -> bool:
-    changed = Export.objects.fail_abandoned(hold, reason, limit=limit)
+def _put_back(hold: Hold, *, worker: str) -> bool:
+    with transaction.atomic():
+        changed = Export.objects.put_back(hold)
+        if changed:
+            publish(ExportRequested(export_id=hold.export_id))
     if changed:
-        log.error("export_failed", export_id=str(hold.export_id), reason=reason.value)
+        log.warning("export_taken_up", export_id=str(hold.export_id), attempt=hold.attempt, worker=worker)
     return changed

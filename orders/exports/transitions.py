@@ -39,19 +39,11 @@ class ExportQuerySet(models.QuerySet["Export"]):
 
     def abandoned(self) -> "ExportQuerySet":
         """Return what is running by its state, though its worker has let the lease run out."""
-        return self.filter(state=ExportState.RUNNING, lease_expires_at__lt=Now())
-
-    def out_of_time(self) -> "ExportQuerySet":
-        """Return what ran past its soft time limit: it could not be stopped, and the next attempt would be no better.
-
-        Known by the last heartbeat, so that an export is told from one that was killed early and found late.
-        """
-        return self.filter(_is_out_of_time())
+        return self.filter(_is_abandoned())
 
     def claim(self, export_id: UUID, *, worker: str) -> Hold | None:
         """Take a waiting export, or one whose worker is gone. None: it is in other hands, or finished."""
-        is_abandoned = Q(state=ExportState.RUNNING, lease_expires_at__lt=Now()) & ~_is_out_of_time()
-        takeable = Q(state=ExportState.QUEUED) | is_abandoned
+        takeable = Q(state=ExportState.QUEUED) | _is_abandoned() & ~_is_out_of_time()
         with transaction.atomic():  # so that the attempt read is the one written, however long a pause between them
             changed = self.filter(takeable, pk=export_id, attempt_count__lt=settings.EXPORTS["MAX_ATTEMPTS"]).update(
                 state=ExportState.RUNNING,
@@ -99,17 +91,19 @@ class ExportQuerySet(models.QuerySet["Export"]):
         return changed == 1
 
     def put_back(self, hold: Hold) -> bool:
-        """Let another worker have it: the one that held it is gone."""
-        changed = (
-            self._held(hold)
-            .abandoned()
-            .update(state=ExportState.QUEUED, lease_expires_at=None, rows_done=0, rows_total=None)
+        """Let another worker have it: the one that held it is gone, and it had time left."""
+        changed = self._left_by(hold).update(
+            state=ExportState.QUEUED, lease_expires_at=None, rows_done=0, rows_total=None
         )
         return changed == 1
 
-    def fail_abandoned(self, hold: Hold, reason: Failure, *, limit: int | None = None) -> bool:
-        """Give up an export whose worker is gone."""
-        return self._held(hold).abandoned()._give_up(reason, limit) == 1
+    def fail_abandoned(self, hold: Hold, reason: Failure, *, limit: int) -> bool:
+        """Give up an export whose worker is gone, though it had time left."""
+        return self._left_by(hold)._give_up(reason, limit) == 1
+
+    def fail_out_of_time(self, hold: Hold, *, limit: int) -> bool:
+        """Give up an export whose worker was killed by its hard time limit: the next attempt would be no better."""
+        return self._held(hold).filter(_is_abandoned(), _is_out_of_time())._give_up(Failure.TIME_LIMIT, limit) == 1
 
     def expire(self, export_id: UUID) -> bool:
         """End its time: nobody can download it from now on."""
@@ -118,6 +112,9 @@ class ExportQuerySet(models.QuerySet["Export"]):
 
     def _held(self, hold: Hold) -> "ExportQuerySet":
         return self.filter(pk=hold.export_id, state=ExportState.RUNNING, attempt_count=hold.attempt)
+
+    def _left_by(self, hold: Hold) -> "ExportQuerySet":
+        return self._held(hold).filter(_is_abandoned(), ~_is_out_of_time())
 
     def _give_up(self, reason: Failure, limit: int | None) -> int:
         return self.update(
@@ -128,6 +125,14 @@ class ExportQuerySet(models.QuerySet["Export"]):
         return self.values_list("attempt_count", flat=True).get(pk=export_id)
 
 
+def _is_abandoned() -> Q:
+    return Q(state=ExportState.RUNNING, lease_expires_at__lt=Now())
+
+
 def _is_out_of_time() -> Q:
+    """Tell what ran past its soft time limit: it could not be stopped.
+
+    Known by the last heartbeat, so that an export is told from one that was killed early and found late.
+    """
     limit = settings.EXPORTS["SOFT_TIME_LIMIT_SECONDS"] + settings.EXPORTS["LEASE_SECONDS"]
     return Q(lease_expires_at__gt=F("started_at") + timedelta(seconds=limit))

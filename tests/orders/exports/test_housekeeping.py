@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
 from messaging.models import OutboxMessage
 from orders.exports import files, housekeeping
 from orders.exports.building import build
+from orders.exports.lease import Hold
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure
 from tests.orders.exports.factories import an_export
@@ -68,6 +70,43 @@ def test_an_export_that_hit_the_hard_time_limit_is_ended_and_names_it() -> None:
     assert fresh(export).attempt_count == 1
     assert take_up() == 1
     assert (fresh(export).state, export.failure, export.limit) == (ExportState.FAILED, Failure.TIME_LIMIT, 1_260)
+
+
+@pytest.mark.django_db
+def test_a_hard_time_limit_is_named_though_the_lease_ends_while_somebody_looks() -> None:
+    export = an_export()
+    assert Export.objects.claim(export.pk, worker="killed")
+    Export.objects.update(started_at=Now() - timedelta(seconds=1_260))
+
+    looks: list[str] = []
+
+    def end_the_lease_after_the_first_look(execute: Any, sql: str, *rest: Any) -> Any:
+        found = execute(sql, *rest)
+        if not looks:
+            looks.append(sql)
+            Export.objects.update(lease_expires_at=Now() - timedelta(microseconds=1))
+        return found
+
+    with connection.execute_wrapper(end_the_lease_after_the_first_look):
+        take_up()
+    take_up()
+    assert (fresh(export).state, export.failure, export.limit) == (ExportState.FAILED, Failure.TIME_LIMIT, 1_260)
+
+
+@pytest.mark.django_db
+def test_an_export_that_ran_out_of_time_can_neither_be_put_back_nor_called_lost() -> None:
+    export = abandoned(an_export(), running_for=timedelta(seconds=1_260 + 4))
+    hold = Hold(export.pk, 1)
+    assert not Export.objects.put_back(hold)
+    assert not Export.objects.fail_abandoned(hold, Failure.WORKER_LOST, limit=1)
+    assert Export.objects.fail_out_of_time(hold, limit=1_260)
+
+
+@pytest.mark.django_db
+def test_an_export_with_time_left_is_not_out_of_time() -> None:
+    export = abandoned(an_export())
+    assert not Export.objects.fail_out_of_time(Hold(export.pk, 1), limit=1_260)
+    assert Export.objects.put_back(Hold(export.pk, 1))
 
 
 @pytest.mark.django_db
