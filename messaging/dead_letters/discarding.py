@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
 from messaging.dead_letters.actors import Actor
 from messaging.dead_letters.audit import operation
 from messaging.dead_letters.burial import tell
 from messaging.dead_letters.errors import BadSelection, NothingToDo
+from messaging.dead_letters.rivals import change_without_rivals
 from messaging.dead_letters.selection import Selection
 from messaging.dead_letters.sending import call_back
 from messaging.dead_letters.settling import tell_settled
@@ -57,18 +57,8 @@ def restore(selection: Selection, *, actor: Actor, why: str = "") -> int:
 
 
 def _open_again(selection: Selection) -> list[int]:
-    """Open what can be, all in one statement; when a message dies anew since we looked, look again without it."""
     discarded = selection.letters().filter(state=State.DISCARDED)
     same: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": OuterRef("consumer")}
     unsettled = Exists(DeadLetter.objects.unsettled().filter(**same))
     newer = Exists(discarded.filter(**same, pk__gt=OuterRef("pk")))
-    while True:
-        letter_ids = discarded.exclude(unsettled).exclude(newer).lock()
-        try:
-            with transaction.atomic():
-                DeadLetter.objects.filter(pk__in=letter_ids).restore()
-        except IntegrityError as error:
-            if "dead_letter_unsettled_once" not in str(error):
-                raise
-        else:
-            return letter_ids
+    return change_without_rivals(discarded.exclude(unsettled).exclude(newer), lambda letters: letters.restore())

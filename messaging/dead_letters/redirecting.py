@@ -14,10 +14,11 @@ from messaging.dead_letters.actors import Actor
 from messaging.dead_letters.audit import operation
 from messaging.dead_letters.burial import group_of
 from messaging.dead_letters.errors import BadRedirect, BadSelection, NothingToDo
+from messaging.dead_letters.rivals import change_without_rivals
 from messaging.dead_letters.selection import Selection
 from messaging.models import DeadLetter, ProcessedMessage
 from messaging.models.audit import Action
-from messaging.models.dead_letter import UNSETTLED, DeadLetterQuerySet
+from messaging.models.dead_letter import DeadLetterQuerySet
 from messaging.owners import owner_of
 from messaging.subscriptions import all_consumers, subscription_named, subscriptions_of
 
@@ -26,22 +27,22 @@ def redirect(selection: Selection, *, to: str, actor: Actor, why: str) -> int:
     """Make ``to`` the consumer of the open letters of a selection; return how many moved.
 
     Letters that the old consumer has applied stay, and so do those whose message the new one has had or has on the list
-    already. Raises OperationRefused.
+    already, also since a moment ago. Of two letters of a message the newer one moves. Raises OperationRefused.
     """
     with operation(actor, Action.REDIRECT, why=why, details={"selection": selection.as_dict(), "to": to}) as done:
         if selection.is_empty:
             raise BadSelection("Expected a selection, got an empty one. Say which dead letters to redirect.")
-        letter_ids = _movable(selection, to).lock()
+
+        def move(letters: DeadLetterQuerySet) -> None:
+            _refuse_foreign_events(letters, to)
+            done.details["from"] = sorted(set(letters.values_list("consumer", flat=True)))
+            _give(letters, to)
+
+        letter_ids = change_without_rivals(_movable(selection, to), move)
         if not letter_ids:
             raise NothingToDo(
                 f"open dead letter of a consumer that is gone, which can go to {to}", selection.letters().count()
             )
-        letters = DeadLetter.objects.filter(pk__in=letter_ids)
-        _refuse_foreign_events(letters, to)
-        done.details["from"] = sorted(set(letters.values_list("consumer", flat=True)))
-        for reason, error_class in set(letters.values_list("reason", "error_class")):
-            same = letters.filter(reason=reason, error_class=error_class)
-            same.update(consumer=to, owner=str(owner_of(to)), fingerprint=group_of(to, reason, error_class))
         done.touch(letter_ids)
     return len(letter_ids)
 
@@ -56,9 +57,16 @@ def candidates(letter: DeadLetter) -> list[str]:
 def _movable(selection: Selection, to: str) -> DeadLetterQuerySet:
     same: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": to}
     is_applied = Exists(ProcessedMessage.objects.filter(**same))
-    is_listed = Exists(DeadLetter.objects.filter(state__in=UNSETTLED, **same))
+    is_listed = Exists(DeadLetter.objects.unsettled().filter(**same))
     abandoned = selection.letters().replayable().unapplied().exclude(consumer__in=all_consumers())
-    return abandoned.exclude(is_applied).exclude(is_listed)
+    movable = abandoned.exclude(is_applied).exclude(is_listed)
+    return movable.exclude(Exists(movable.filter(message_id=OuterRef("message_id"), pk__gt=OuterRef("pk"))))
+
+
+def _give(letters: DeadLetterQuerySet, to: str) -> None:
+    for reason, error_class in set(letters.values_list("reason", "error_class")):
+        same = letters.filter(reason=reason, error_class=error_class)
+        same.update(consumer=to, owner=str(owner_of(to)), fingerprint=group_of(to, reason, error_class))
 
 
 def _refuse_foreign_events(letters: DeadLetterQuerySet, to: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import Permission, User
+from django.db import connection
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
@@ -87,6 +88,20 @@ def die_again(letter: DeadLetter, text: str = "again") -> None:
         error=fault("KeyError", text),
         attempt_count=1,
     )
+
+
+def death_after_the_look(**fields: Any) -> Any:
+    """``with``: let a message die between the look at what an operation can change and the change."""
+    looks: list[str] = []
+
+    def look(execute: Any, sql: str, *rest: Any) -> Any:
+        found = execute(sql, *rest)
+        if "FOR UPDATE" in sql and not looks:
+            looks.append(sql)
+            a_letter(**fields)
+        return found
+
+    return connection.execute_wrapper(look)
 
 
 def apply(letter: DeadLetter) -> None:

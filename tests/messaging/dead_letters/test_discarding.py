@@ -2,7 +2,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from messaging.dead_letters.discarding import discard, restore
@@ -12,7 +11,7 @@ from messaging.dead_letters.selection import Selection
 from messaging.models import Attempt, AuditEntry, DeadLetter
 from messaging.models.dead_letter import State
 from messaging.signals import dead_lettered, dead_letters_settled
-from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, die_again, letters
+from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, death_after_the_look, die_again, letters
 
 pytestmark = pytest.mark.django_db
 
@@ -94,25 +93,11 @@ def test_of_several_discarded_letters_of_one_message_the_newest_is_restored() ->
     assert DeadLetter.objects.get(state=State.OPEN) == second
 
 
-def die_after_the_look(letter: DeadLetter) -> Any:
-    """Let the letter's message die anew between the look at what can be restored and the change."""
-    looks: list[str] = []
-
-    def look(execute: Any, sql: str, *rest: Any) -> Any:
-        found = execute(sql, *rest)
-        if "FOR UPDATE" in sql and not looks:
-            looks.append(sql)
-            a_letter(message_id=letter.message_id)
-        return found
-
-    return connection.execute_wrapper(look)
-
-
 def test_a_letter_whose_message_dies_anew_while_it_is_restored_stays_discarded_and_harms_no_other() -> None:
     first, anew, last = letters(3)
     group = Selection(group=anew.fingerprint)
     discard(group, actor=SHELL, why="x")
-    with die_after_the_look(anew):
+    with death_after_the_look(message_id=anew.message_id):
         assert restore(group, actor=SHELL) == 2
     states = dict(DeadLetter.objects.values_list("pk", "state"))
     assert [states[letter.pk] for letter in (first, anew, last)] == [State.OPEN, State.DISCARDED, State.OPEN]
@@ -123,7 +108,7 @@ def test_a_letter_whose_message_dies_anew_while_it_is_restored_stays_discarded_a
 def test_the_restoring_of_nothing_but_a_letter_whose_message_dies_anew_meanwhile_is_refused() -> None:
     letter = a_letter()
     discard(one(letter), actor=SHELL, why="x")
-    with die_after_the_look(letter), pytest.raises(NothingToDo):
+    with death_after_the_look(message_id=letter.message_id), pytest.raises(NothingToDo):
         restore(one(letter), actor=SHELL)
     assert AuditEntry.objects.get(action="restore").outcome == "refused"
 

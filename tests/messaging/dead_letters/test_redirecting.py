@@ -4,9 +4,9 @@ from messaging.dead_letters.errors import BadRedirect, NothingToDo, NotPermitted
 from messaging.dead_letters.planning import Fate, dry_run
 from messaging.dead_letters.redirecting import candidates, redirect
 from messaging.dead_letters.selection import Selection
-from messaging.models import AuditEntry, ProcessedMessage
+from messaging.models import AuditEntry, DeadLetter, ProcessedMessage
 from messaging.models.dead_letter import Reason
-from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, letters
+from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, death_after_the_look, letters
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +60,33 @@ def test_a_message_that_the_new_name_has_on_the_list_is_not_doubled() -> None:
     a_letter(consumer="sample.die", message_id=letter.message_id)
     with pytest.raises(NothingToDo):
         redirect(Selection(ids=(letter.pk,)), to="sample.die", actor=SHELL, why="x")
+
+
+def test_a_message_that_dies_under_the_new_name_meanwhile_stays_and_harms_no_other() -> None:
+    first, dead, last = letters(3, consumer="sample.die_v1")
+    with death_after_the_look(consumer="sample.die", message_id=dead.message_id):
+        assert redirect(Selection(group=first.fingerprint), to="sample.die", actor=SHELL, why="x") == 2
+    consumers = dict(DeadLetter.objects.values_list("pk", "consumer"))
+    assert [consumers[letter.pk] for letter in (first, dead, last)] == ["sample.die", "sample.die_v1", "sample.die"]
+    entry = AuditEntry.objects.get()
+    assert sorted(entry.letters.values_list("letter_id", flat=True)) == [first.pk, last.pk]
+
+
+def test_a_message_that_is_alone_and_dies_under_the_new_name_meanwhile_is_not_doubled() -> None:
+    letter = a_letter(consumer="sample.die_v1")
+    selection = Selection(ids=(letter.pk,))
+    with death_after_the_look(consumer="sample.die", message_id=letter.message_id), pytest.raises(NothingToDo):
+        redirect(selection, to="sample.die", actor=SHELL, why="x")
+
+
+def test_of_two_letters_of_a_message_the_newer_one_moves() -> None:
+    older = a_letter(consumer="sample.die_v1")
+    newer = a_letter(consumer="sample.die_v2", message_id=older.message_id)
+    assert redirect(Selection(ids=(older.pk, newer.pk)), to="sample.die", actor=SHELL, why="x") == 1
+    assert set(DeadLetter.objects.values_list("pk", "consumer")) == {
+        (older.pk, "sample.die_v1"),
+        (newer.pk, "sample.die"),
+    }
 
 
 def test_a_redirect_demands_a_reason_and_the_right_to_edit() -> None:
