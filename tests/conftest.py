@@ -14,6 +14,7 @@ from messaging.transport import looking
 from tests import emptying, evidence
 from tests.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - here only: one process can have one browser
 from tests.forkserver import stop_fork_servers
+from tests.pgbouncer import pooled, pooled_url  # noqa: F401 - for all
 from tests.processes import Process
 from tests.quiet import be_alone, become_quiet, empty_queues, forget_taken
 from tests.shared import end_all_but, shared

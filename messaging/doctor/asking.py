@@ -7,9 +7,10 @@ still waiting then are left behind: the command ends without them.
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
 from messaging.doctor.examinations import DATABASE, Examination, all_examinations
 from messaging.doctor.hiding import without_secrets
@@ -48,9 +49,8 @@ class _Question(threading.Thread):
 
     def run(self) -> None:
         try:
-            if DATABASE in self._examination.needs:
-                limit_statements(self.deadline_seconds)
-            self._lines = list(self._examination.examine())
+            with _limited(self.deadline_seconds) if DATABASE in self._examination.needs else nullcontext():
+                self._lines = list(self._examination.examine())
         except Exception as error:  # one failing question never stops the others
             self._lines = [self._open(f"{type(error).__name__}: {_first_line(error)}")]
         finally:
@@ -65,10 +65,16 @@ class _Question(threading.Thread):
         return unknown(self._examination.name, found=found, remedy=remedy)
 
 
-def limit_statements(seconds: float) -> None:
-    """Let the server end a statement that nobody waits for any more."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', %s, false)", [f"{seconds:.3f}s"])
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Let the server end a statement that nobody waits for any more.
+
+    For one transaction: behind PgBouncer what a session sets stays with a connection that others get next.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{seconds:.3f}s"])
+        yield
 
 
 def _not_asked(examination: Examination, silent: set[str]) -> Line:

@@ -17,8 +17,7 @@ import kombu
 import structlog
 from amqp.exceptions import AMQPNotImplementedError, InternalError
 from django.conf import settings
-from django.db import connection as database
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Exists, OuterRef
 
 from messaging.dead_letters.actors import Actor
@@ -182,13 +181,20 @@ def _send_again(consumer: str, *, since: datetime) -> None:
 
 @contextmanager
 def _alone(queue: str) -> Iterator[None]:
-    """Let one migration of a queue run at a time."""
-    name = f"migrate_queue {queue}"
-    with database.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
-        if not cursor.fetchone()[0]:
-            raise MigrationRefused(f"Expected to migrate {queue} alone, got another command that does it right now.")
-        try:
-            yield
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", [name])
+    """Let one migration of a queue run at a time.
+
+    By a transaction of its own: behind PgBouncer a session's lock stays with a connection that others get next.
+    """
+    own = connections.create_connection(DEFAULT_DB_ALIAS)
+    own.set_autocommit(False)
+    try:
+        with own.cursor() as cursor:
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # it may take minutes
+            cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s))", [f"migrate_queue {queue}"])
+            if not cursor.fetchone()[0]:
+                raise MigrationRefused(
+                    f"Expected to migrate {queue} alone, got another command that does it right now."
+                )
+        yield
+    finally:
+        own.close()

@@ -1,12 +1,14 @@
 """An installation in which all is well, as far as rows can say so."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from messaging.doctor import broker, examinations
 from messaging.models import Heartbeat
 
 
@@ -30,3 +32,11 @@ def broker_url(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that points this process at another broker."""
 
     return lambda url: monkeypatch.setenv("CELERY_BROKER_READ_URL", url)
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait longer for those that answer: the tests' machine may be busy."""
+    patient = {one.name: replace(one, deadline_seconds=15) for one in examinations.all_examinations()}
+    monkeypatch.setattr(examinations, "_REGISTER", patient)
+    monkeypatch.setattr(broker, "ANSWER_SECONDS", 10)

@@ -12,30 +12,22 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from messaging.doctor import broker, examinations
+from messaging.doctor import examinations
 from messaging.doctor.asking import ask_all
 from messaging.doctor.examinations import DEADLINE_SECONDS, examines
 from messaging.doctor.lines import Line, Verdict, judged
 from messaging.doctor.report import as_json, as_text
 from tests.processes import ROOT, _environment
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
 
 ALL_IS_WELL = judged(True, "extra", found="well", wanted="well", remedy="")
 
 
 @pytest.fixture
-def extra(_patience: None) -> Callable[..., Any]:
+def extra(patience: None) -> Callable[..., Any]:
     """Return a function that adds an examination for one test, whose register it is."""
     return examines("extra", deadline_seconds=0.5)
-
-
-@pytest.fixture(autouse=True)
-def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait longer for those that answer: the tests' machine may be busy."""
-    patient = {one.name: replace(one, deadline_seconds=15) for one in examinations.all_examinations()}
-    monkeypatch.setattr(examinations, "_REGISTER", patient)
-    monkeypatch.setattr(broker, "ANSWER_SECONDS", 10)
 
 
 @pytest.fixture

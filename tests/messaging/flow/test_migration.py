@@ -164,6 +164,17 @@ def test_two_at_a_time_are_refused(broker: kombu.Connection, old_queue: str) -> 
     assert "alone" in str(outcomes[0])
 
 
+@pytest.mark.usefixtures("pooled")
+def test_behind_pgbouncer_two_at_a_time_are_refused_and_later_ones_are_not() -> None:
+    with migration._alone("sample"):
+        with pytest.raises(MigrationRefused), migration._alone("sample"):
+            pass
+        with migration._alone("inventory"):
+            pass
+    with migration._alone("sample"):
+        pass
+
+
 def test_on_redis_it_says_that_there_is_nothing_to_do() -> None:
     said: list[str] = []
     with current_app.connection_for_write() as redis:
