@@ -1,6 +1,10 @@
-"""Keep passwords out of what the doctor says: an error of a server or a library may quote them."""
+"""Keep secrets out of what the doctor says: an error of a server or a library may quote them.
 
-from collections.abc import Iterator
+A secret is what a setting holds whose name says so, at any depth, and the password in any address.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -12,7 +16,10 @@ from django.core.exceptions import ImproperlyConfigured
 from messaging.doctor.lines import Line
 
 HIDDEN: Final = "…"
-_NAMES: Final = ("PASSWORD", "SECRET", "TOKEN")
+_IS_SECRET: Final = re.compile(
+    r"(PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIALS?|CONNECTION_STRING|SECRET_KEY_FALLBACKS|(?<!ROUTING)_KEY)$",
+    re.IGNORECASE,
+).search
 _MIN_LENGTH: Final = 3  # characters; hiding each "1" would make the text unreadable and nothing safer
 
 
@@ -28,20 +35,26 @@ def _hide(text: str) -> str:
 
 
 def _secrets() -> Iterator[str]:
-    places = (settings.DATABASES, settings.STORAGES, settings.CELERY_BROKER_TRANSPORT_OPTIONS)
-    found = [secret for place in (*places, getattr(settings, "MAILERS", {})) for secret in _passwords(place)]
-    found += [*settings.SECRET_KEY_FALLBACKS, getattr(settings, "EMAIL_HOST_PASSWORD", "")]
-    with suppress(ImproperlyConfigured):  # there is none
-        found.append(settings.SECRET_KEY)
-    for url in str(settings.CELERY_BROKER_READ_URL).split(";"):
-        password = urlsplit(url).password or ""
-        found += [password, unquote(password)]
-    yield from (secret for secret in found if len(secret) >= _MIN_LENGTH)
+    for name in dir(settings):
+        if name.isupper():
+            with suppress(ImproperlyConfigured):  # there is no SECRET_KEY
+                found = _secrets_in(getattr(settings, name), is_secret=bool(_IS_SECRET(name)))
+                yield from (secret for secret in found if len(secret) >= _MIN_LENGTH)
 
 
-def _passwords(values: dict[str, Any]) -> Iterator[str]:
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from _passwords(value)
-        elif isinstance(value, str) and any(part in name.upper() for part in _NAMES):
-            yield value
+def _secrets_in(value: Any, *, is_secret: bool) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _secrets_in(inner, is_secret=is_secret or bool(_IS_SECRET(str(name))))
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for inner in value:
+            yield from _secrets_in(inner, is_secret=is_secret)
+    elif isinstance(value, str):
+        yield from [value] if is_secret else _passwords_in(value)
+
+
+def _passwords_in(text: str) -> Iterator[str]:
+    for address in text.split(";") if "://" in text else ():
+        with suppress(ValueError):  # it only looks like one
+            password = urlsplit(address).password or ""
+            yield from (password, unquote(password))
