@@ -1,6 +1,5 @@
 """What orders hears from the machinery."""
 
-from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -8,8 +7,7 @@ import structlog
 from django.dispatch import receiver
 
 from messaging.signals import dead_lettered, dead_letters_settled
-from orders.exports.models import Export
-from orders.exports.states import Failure
+from orders.exports.services import fail_undelivered
 from orders.models import Order
 
 log = structlog.get_logger(__name__)
@@ -36,15 +34,10 @@ def unflag_orders(*, keys: set[str], **_kwargs: Any) -> None:
 
 @receiver(dead_lettered, dispatch_uid="orders.fail_export_of_dead_letter")
 def fail_export_of_dead_letter(*, key: str, consumer: str, **_kwargs: Any) -> None:
-    """End an export that still waits, since the message that was to start it is dead.
-
-    One that runs or has ended is left alone: its builder knows better.
-    """
-    if consumer != "orders.build_export":
-        return
-    with suppress(ValueError):  # a forged message may have any key
-        if Export.objects.fail_waiting(UUID(key), Failure.UNDELIVERED):
-            log.warning("export_failed", export_id=key, reason=Failure.UNDELIVERED.value)
+    """End an export that still waits, since the message that was to start it is dead."""
+    export_id = _uuid(key)  # a forged message may have any key
+    if consumer == "orders.build_export" and export_id:
+        fail_undelivered(export_id)
 
 
 def _uuid(key: str) -> UUID | None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection, transaction
 
+from messaging.progress import progress_of
 from messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports.errors import (
@@ -23,7 +24,7 @@ from orders.exports.errors import (
 )
 from orders.exports.models import Export
 from orders.exports.selection import Selection
-from orders.exports.states import ExportState, Format
+from orders.exports.states import ExportState, Failure, Format
 
 log = structlog.get_logger(__name__)
 
@@ -73,6 +74,19 @@ def repeat_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
         selection=Selection.model_validate(export.selection),
         language=export.language,
     )
+
+
+@transaction.atomic
+def fail_undelivered(export_id: UUID) -> None:
+    """End an export that still waits, when no message that commands it is under way any more.
+
+    One that runs or has ended is left alone: its builder knows better. So is one whose first command has died and that
+    was taken up since, with a command of its own.
+    """
+    Export.objects.lock(export_id)
+    commands = [step for step in progress_of(str(export_id)) if step.event == ExportRequested.event_name]
+    if all(command.is_settled for command in commands) and Export.objects.fail_waiting(export_id, Failure.UNDELIVERED):
+        log.warning("export_failed", export_id=str(export_id), reason=Failure.UNDELIVERED.value)
 
 
 def _admit(user: AbstractBaseUser) -> None:

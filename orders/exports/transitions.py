@@ -79,6 +79,10 @@ class ExportQuerySet(models.QuerySet["Export"]):
         """Give up, with the reason and the limit that was hit (seconds, rows or attempts; see ``wording``)."""
         return self._held(hold)._give_up(reason, limit) == 1
 
+    def lock(self, export_id: UUID) -> None:
+        """Wait for whoever is changing it, in the caller's transaction: what it has published is seen afterwards."""
+        self.filter(pk=export_id).select_for_update(no_key=True).values_list("pk").first()
+
     def fail_waiting(self, export_id: UUID, reason: Failure) -> bool:
         """Give up an export that no worker will ever get."""
         return self.filter(pk=export_id, state=ExportState.QUEUED)._give_up(reason, None) == 1

@@ -7,7 +7,6 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from messaging.models import OutboxMessage
-from messaging.signals import dead_lettered
 from orders.exports import services
 from orders.exports.errors import (
     ExportNotActive,
@@ -112,18 +111,6 @@ def test_what_is_not_yours_is_not_there() -> None:
     for act in (services.cancel_export, services.repeat_export):
         with pytest.raises(ExportNotFound):
             act(user=a_person(f"bob-{act.__name__}"), export_id=export.pk)
-
-
-def test_an_export_whose_message_died_is_failed_if_it_still_waits() -> None:
-    waiting, running = an_export(), an_export()
-    assert Export.objects.claim(running.pk, worker="w")
-    for export in (waiting, running):
-        dead_lettered.send(None, key=str(export.pk), consumer="orders.build_export", message_id=export.pk)
-    dead_lettered.send(None, key="no id", consumer="orders.build_export", message_id=None)
-    waiting.refresh_from_db()
-    running.refresh_from_db()
-    assert (waiting.state, waiting.failure) == (ExportState.FAILED, Failure.UNDELIVERED)
-    assert running.state == ExportState.RUNNING
 
 
 @pytest.mark.parametrize(
