@@ -62,14 +62,17 @@ class Pulse:
 
     def beat(self) -> None:
         """Look, and say it."""
-        consumer, now = self._worker.consumer, monotonic()
-        active, reserved = set(state.active_requests), set(state.reserved_requests)
+        consumer = self._worker.consumer
+        queues, capacity = sorted(consumer.app.amqp.queues.consume_from), int(consumer.initial_prefetch_count or 0)
+        room = capacity - len(set(state.active_requests) | set(state.reserved_requests))
+        is_consuming = self._intake.is_flowing(consumer, queues=queues, room=room)
+        # After that look, during which RabbitMQ may deliver: the reconciler trusts a beat to name all that was taken.
+        active, reserved, now = set(state.active_requests), set(state.reserved_requests), monotonic()
         self._count_finished(len(active), now)
-        received, capacity = consumer.received_at, int(consumer.initial_prefetch_count or 0)
-        queues = sorted(consumer.app.amqp.queues.consume_from)
+        received = consumer.received_at
         self._heart.beat(
             Sign(
-                is_consuming=self._intake.is_flowing(consumer, queues=queues, room=capacity - len(active | reserved)),
+                is_consuming=is_consuming,
                 queues=queues,
                 capacity=capacity,
                 child_count=max(self._worker.pool.num_processes, self._worker.max_concurrency or 0),  # autoscaled

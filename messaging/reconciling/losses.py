@@ -15,6 +15,7 @@ from django.db import connection
 from messaging.dead_letters import RELAY
 from messaging.envelope import Envelope
 from messaging.models import OutboxMessage
+from messaging.reconciling.conditions import NOT_DEAD, NOT_PROCESSED
 from messaging.reconciling.rule import Cause, QueueState, cause_of_loss, grace
 
 _LAST_ATTEMPT: Final = """
@@ -31,22 +32,14 @@ _NOT_PAUSED: Final = """
             pause.consumer = %(consumer)s OR (pause.key = {message}.key AND pause.event_name = {message}.{event})))
 """
 
-_NOT_PROCESSED: Final = """
-    NOT EXISTS (
-        SELECT 1 FROM messaging_processedmessage AS processed
-        WHERE processed.message_id = {message}.message_id AND processed.consumer = %(consumer)s)
-"""
-
 _OF_OUTBOX: Final = f"""
     SELECT message.*, last.id AS attempt_id, coalesce(last.sent_at, message.published_at) AS last_sent_at
     FROM messaging_outboxmessage AS message LEFT JOIN {_LAST_ATTEMPT.format(message="message")} ON true
     WHERE message.settled_at IS NULL AND message.published_at < %(sent_before)s
       AND %(consumer)s = ANY (message.sent_to)
       AND (last.id IS NULL OR last.sent_at < %(sent_before)s)
-      AND {_NOT_PROCESSED.format(message="message")}
-      AND NOT EXISTS (
-        SELECT 1 FROM messaging_deadletter AS letter
-        WHERE letter.message_id = message.message_id AND letter.consumer = %(consumer)s)
+      AND {NOT_PROCESSED.format(message="message")}
+      AND {NOT_DEAD.format(message="message")}
       AND {_NOT_PAUSED.format(message="message", event="name")}
       AND message.message_id <> ALL (%(held)s::uuid[])
     ORDER BY message.published_at LIMIT %(limit)s
@@ -57,7 +50,7 @@ _OF_REPLAYS: Final = f"""
     FROM messaging_deadletter AS letter JOIN {_LAST_ATTEMPT.format(message="letter")} ON true
     WHERE letter.state = 'requested' AND letter.requested_at IS NOT NULL AND letter.consumer = %(consumer)s
       AND last.sent_at < %(sent_before)s
-      AND {_NOT_PROCESSED.format(message="letter")}
+      AND {NOT_PROCESSED.format(message="letter")}
       AND {_NOT_PAUSED.format(message="letter", event="event_name")}
       AND letter.message_id <> ALL (%(held)s::uuid[])
     ORDER BY last.sent_at LIMIT %(limit)s

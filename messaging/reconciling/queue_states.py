@@ -33,22 +33,25 @@ Held = dict[str, set[UUID]]  # by consumer
 def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
     """Return the state of each queue, and what living workers have in hand. Raises the broker's errors.
 
-    Where the broker does not tell what was taken (RabbitMQ), this waits until each worker has beaten once more: what it
-    took just before the look is in that beat. A worker that does not beat leaves its queues unknown.
+    In the order in which a message moves, so that one that moves meanwhile is met further on: queues, hands, dead
+    letters; the tables come last, in ``losses``. Where the broker does not tell what was taken (RabbitMQ), this waits
+    until each worker has beaten once more: what it took just before the look is in that beat. A worker that does not
+    beat leaves its queues unknown.
     """
     looked_at = _database_time()
     with current_app.connection_for_read() as broker:
         broker.ensure_connection(max_retries=0)
-        found = depths(broker, [*queues, DEAD_LETTER_QUEUE])
-    uncollected_count = found.pop(DEAD_LETTER_QUEUE).total
-    silent = [name for name, depth in found.items() if depth.taken is None and not depth.waiting]
-    unheard = _wait_for_beats(silent, since=looked_at) if silent else set()
+        found = depths(broker, queues)
+        silent = [name for name, depth in found.items() if depth.taken is None and not depth.waiting]
+        unheard = _wait_for_beats(silent, since=_database_time()) if silent else set()
+        held = held_now()
+        uncollected_count = depths(broker, [DEAD_LETTER_QUEUE])[DEAD_LETTER_QUEUE].total
     served = served_until()
     states = {
         name: QueueState(name, depth, looked_at, served.get(name), name not in unheard, uncollected_count)
         for name, depth in found.items()
     }
-    return states, held_now()
+    return states, held
 
 
 def held_now() -> Held:

@@ -2,7 +2,7 @@
 
 A retry that was lost is unsent again; a first delivery becomes attempt 0 of round 0, as if it had been held back
 (messaging/flow/parking.py). Both demand that nothing has happened to the message since it was found: two reconcilers
-at once send it once.
+at once send it once, and what has died meanwhile does not kill again.
 """
 
 import json
@@ -11,19 +11,26 @@ from typing import Final
 
 from django.db import connection, transaction
 
+from messaging.reconciling.conditions import NOT_DEAD, NOT_PROCESSED, REPLAY_REQUESTED
 from messaging.reconciling.losses import Loss
 from messaging.wake import wake_relay_on_commit
 
 LOST: Final = "LostByBroker"  # what the history of a message says instead of an error
 
-_RETRIES: Final = """
+_RETRIES: Final = f"""
     UPDATE messaging_attempt AS attempt
     SET sent_at = NULL, claimed_until = NULL, due_at = clock_timestamp()
-    FROM json_to_recordset(%s) AS lost (id bigint, sent_at timestamptz)
+    FROM json_to_recordset(%(lost)s) AS lost (id bigint, sent_at timestamptz)
     WHERE attempt.id = lost.id AND attempt.sent_at = lost.sent_at
-"""
+      AND NOT EXISTS (
+        SELECT 1 FROM messaging_attempt AS later
+        WHERE later.message_id = attempt.message_id AND later.consumer = %(consumer)s
+          AND (later.round, later.attempt) > (attempt.round, attempt.attempt))
+      AND {NOT_PROCESSED.format(message="attempt")}
+      AND ({NOT_DEAD.format(message="attempt")} OR {REPLAY_REQUESTED.format(message="attempt")})
+"""  # noqa: S608 - put together of constants
 
-_FIRST_DELIVERIES: Final = """
+_FIRST_DELIVERIES: Final = f"""
     INSERT INTO messaging_attempt (
         message_id, consumer, round, attempt, key, envelope, error_class, error_message, traceback, worker, due_at)
     SELECT message_id, %(consumer)s, 0, 0, key, envelope, %(error_class)s, cause, '', '', clock_timestamp()
@@ -31,9 +38,11 @@ _FIRST_DELIVERIES: Final = """
     WHERE NOT EXISTS (
         SELECT 1 FROM messaging_attempt AS attempt
         WHERE attempt.message_id = lost.message_id AND attempt.consumer = %(consumer)s)
+      AND {NOT_PROCESSED.format(message="lost")}
+      AND {NOT_DEAD.format(message="lost")}
     ORDER BY message_id
     ON CONFLICT DO NOTHING
-"""
+"""  # noqa: S608 - put together of constants
 
 _COUNT: Final = """
     INSERT INTO messaging_recovery AS recovery (consumer, message_count, recovered_at)
@@ -57,10 +66,9 @@ def send_again(consumer: str, losses: Sequence[Loss]) -> int:
         if loss.envelope
     ]
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_RETRIES, [json.dumps(retries)])
+        cursor.execute(_RETRIES, {"consumer": consumer, "lost": json.dumps(retries)})
         count = cursor.rowcount
-        arguments = {"consumer": consumer, "lost": json.dumps(first), "error_class": LOST}
-        cursor.execute(_FIRST_DELIVERIES, arguments)
+        cursor.execute(_FIRST_DELIVERIES, {"consumer": consumer, "lost": json.dumps(first), "error_class": LOST})
         count += cursor.rowcount
         if count:
             cursor.execute(_COUNT, [consumer, count])

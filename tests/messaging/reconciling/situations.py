@@ -54,12 +54,12 @@ def process(rows: Sequence[OutboxMessage], consumer: str = CONSUMER) -> None:
     ProcessedMessage.objects.claim(consumer=consumer, message_ids=ids, worker="w")
 
 
-def fail(row: OutboxMessage, *, sent: bool, age_seconds: float = 300) -> Attempt:
+def fail(row: OutboxMessage, *, sent: bool, age_seconds: float = 300, attempt: int = 1) -> Attempt:
     """Write a failed attempt whose retry was sent, or waits."""
     return Attempt.objects.create(
         message_id=row.message_id,
         consumer=CONSUMER,
-        attempt=1,
+        attempt=attempt,
         key=row.key,
         envelope=row.envelope().as_dict(),
         error_class="TimeoutError",
