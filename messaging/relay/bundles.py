@@ -2,8 +2,8 @@
 
 Adaptive by itself: with one message waiting a bundle holds one, under load it is filled up to ``bundle_size``.
 Three kinds of failure are told apart: the broker's (BrokerTrouble: stop and back off), one queue's (QueueTrouble: the
-others go on), and the message's own. A queue that is gone is declared again by the next try; if that does not help, the
-message counts as at fault, so that it ends on the list and not in a wait that nobody knows of.
+others go on), and the message's own. A queue that is gone is declared again by a second try at once; if that does not
+help, the message counts as at fault, so that it ends on the list and not in a wait that nobody knows of.
 """
 
 from collections.abc import Sequence
@@ -80,6 +80,15 @@ def _send_in_a_batch(consumer: str, bundles: Sequence[Sequence[Envelope]], produ
 
 
 def _send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> Refusals:
+    refusals = _try_to_send(consumer, bundle, producer)
+    unroutable = [envelope for envelope in bundle if isinstance(refusals.get(envelope.message_id), UnroutableMessage)]
+    if not unroutable:
+        return refusals
+    others = {message_id: error for message_id, error in refusals.items() if not isinstance(error, UnroutableMessage)}
+    return others | _try_to_send(consumer, unroutable, producer)
+
+
+def _try_to_send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> Refusals:
     try:
         _publish(consumer, bundle, producer)
     except BrokerBlocked as error:

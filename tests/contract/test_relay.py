@@ -11,6 +11,7 @@ from celery import current_app
 from django.conf import settings
 from django.utils import timezone
 
+from messaging.flow.parking import park
 from messaging.models import Attempt, DeadLetter, OutboxMessage
 from messaging.models.dead_letter import Reason
 from messaging.queues import EXCHANGE
@@ -48,8 +49,18 @@ def test_a_queue_that_is_deleted_under_the_relay_costs_no_message(producer: Any)
     kombu.Queue("sample").bind(producer.channel).delete()
     place(2)
     send_again(producer)
-    send_again(producer)
     assert not OutboxMessage.objects.waiting().exists()
+    assert not DeadLetter.objects.exists()
+
+
+def test_a_queue_that_is_deleted_under_the_relay_costs_no_message_that_was_held_for_long(producer: Any) -> None:
+    place(1)
+    send_again(producer)
+    park("sample.die", [envelope_of(Doomed(sample_id=uuid4())) for _ in range(2)])
+    Attempt.objects.update(due_at=timezone.now() - timedelta(days=1))  # by a pause, say
+    kombu.Queue("sample").bind(producer.channel).delete()
+    send_retries(producer)
+    assert not Attempt.objects.filter(sent_at=None).exists()
     assert not DeadLetter.objects.exists()
 
 
