@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 CHROMIUM = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
 _OPTIONS = [
@@ -41,6 +41,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip(reason)
     # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    expect.set_options(timeout=30_000)  # by default it is 5 s, whatever the timeout of a context
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=installed[0], args=_OPTIONS)
         yield browser
@@ -53,7 +54,7 @@ class Tab:
 
     def __init__(self, browser: Browser, **options: Any) -> None:
         self.page = browser.new_context(**options).new_page()
-        self.page.context.set_default_timeout(15_000)
+        self.page.context.set_default_timeout(30_000)
         self.page.on("console", lambda message: self._complain(message.text) if _is_complaint(message) else None)
         self.page.on("pageerror", lambda error: self._complain(str(error)))
         self.complaints: list[str] = []

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from django.db import connection
 
@@ -17,16 +17,20 @@ from tests.forkserver import forked
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.02, 0.25
+Found = TypeVar("Found")
 
 
-def wait_until(condition: Callable[[], object], *, seconds: float = 30, what: str = "the condition") -> None:
-    """Poll a condition until it holds; fail with ``what`` when the deadline passes.
+def wait_until(condition: Callable[[], Found | None], *, seconds: float = 30, what: str = "the condition") -> Found:
+    """Poll a condition until it holds, and return what it found; fail with ``what`` when the deadline passes.
 
-    The longer it takes the less often: what is waited for needs the processor that the polling takes.
+    The longer it takes the less often: what is waited for needs the processor that the polling takes. Only a look that
+    began after the deadline is the last one: the machine may have stood still since the one before.
     """
     started = time.monotonic()
-    while not condition():
+    while True:
         waited = time.monotonic() - started
+        if found := condition():
+            return found
         if waited > seconds:
             raise AssertionError(f"Expected {what} within {seconds} s, and it did not come.")
         time.sleep(min(max(waited / 10, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS))

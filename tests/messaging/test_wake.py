@@ -50,4 +50,4 @@ def test_a_listener_hears_it() -> None:
     with psycopg.connect(**connection.get_connection_params() | {"autocommit": True}) as listener:
         listener.execute(f"LISTEN {CHANNEL}")
         statements_of_publishing(times=1)
-        assert [heard.channel for heard in listener.notifies(timeout=5, stop_after=1)] == [CHANNEL]
+        assert [heard.channel for heard in listener.notifies(timeout=30, stop_after=1)] == [CHANNEL]

@@ -81,7 +81,7 @@ def test_nothing_stays_connected(heart: Heart) -> None:
     heart.beat(Sign(is_consuming=True))
     wait_until(Heartbeat.objects.exists, what="a row")
     # PostgreSQL takes a moment to forget a client that has left.
-    wait_until(lambda: _connected_count() == 0, seconds=5, what="the end of the connection")
+    wait_until(lambda: _connected_count() == 0, what="the end of the connection")
 
 
 def _connected_count() -> int:
