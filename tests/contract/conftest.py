@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import Valkey
-from tests.contract.brokers import Broker, make_broker, measure_recovery
+from tests.contract.brokers import LONG_VISIBILITY_TIMEOUT, Broker, make_broker, measure_recovery
 from tests.contract.celery_app import QUEUES
 from tests.processes import Process
 from tests.rabbitmq import RabbitMQ, is_installed, skip_without_rabbitmq
@@ -73,7 +73,7 @@ def recovery_seconds(
     def measure(name: str) -> float:
         if name == "valkey":
             assert _recovery_on_valkey is not None
-            return _recovery_on_valkey.result(timeout=60)
+            return _recovery_on_valkey.result(timeout=90)
         skip_without_rabbitmq()
         broker = make_broker(request.getfixturevalue("rabbitmq"), visibility_timeout=None)
         broker.empty()
@@ -91,7 +91,10 @@ def broker(session_broker: Broker) -> Broker:
 @pytest.fixture(scope="session")
 def _session_worker(session_broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     session_broker.empty()
-    process = session_broker.start_worker(tmp_path_factory.mktemp("worker"), QUEUES[1], concurrency=2)
+    # Any worker returns what is overdue in its eyes, of others, too: this one is there all the time.
+    process = session_broker.start_worker(
+        tmp_path_factory.mktemp("worker"), QUEUES[1], concurrency=2, visibility_timeout=LONG_VISIBILITY_TIMEOUT
+    )
     with session_broker.running(process):
         yield process
 

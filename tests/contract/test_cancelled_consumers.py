@@ -69,7 +69,7 @@ def turn(hub: Hub) -> None:
 
 def wait_for_news(connection: kombu.Connection) -> None:
     """Wait until the broker has said something that nobody has read yet."""
-    assert select.select([connection.connection.sock], [], [], 10)[0]
+    assert select.select([connection.connection.sock], [], [], 30)[0]
 
 
 @pytest.mark.parametrize("read", [first_look, look, ask])

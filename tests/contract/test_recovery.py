@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-MAX_SECONDS = {"valkey": 40.0, "rabbitmq": 5.0}
+# 35 s and none are promised, without the start of a task and a machine that stands still.
+MAX_SECONDS = {"valkey": 50.0, "rabbitmq": 20.0}
 
 
 @pytest.mark.parametrize("name", MAX_SECONDS)
