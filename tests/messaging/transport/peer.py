@@ -1,11 +1,13 @@
 """A client of a broker as small as can be: puts, takes, and looks."""
 
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import kombu
 
 from messaging.transport.options import redis_options
+from tests.processes import wait_until
 
 EXCHANGE = kombu.Exchange("tasks", type="direct")
 QUEUE = kombu.Queue("work", EXCHANGE, routing_key="work")
@@ -61,15 +63,22 @@ class Peer:
         while time.monotonic() < deadline:
             self._drain(0.05)
 
-    def next(self, *, seconds: float = 5) -> Any:
+    def next(self) -> Any:
         """Return the next message; fail if none comes."""
         if self._consumer is None:
             self.consume()
-        deadline = time.monotonic() + seconds
-        while not self.delivered:
-            assert time.monotonic() < deadline, f"no message within {seconds} s"
-            self._drain(0.05)
+        self.wait_for(lambda: self.delivered, what="a message")
         return self.delivered.pop(0)
+
+    def wait_for(self, condition: Callable[[], object], *, what: str) -> None:
+        """Handle what arrives until a condition holds."""
+
+        def holds_by_now() -> object:
+            if not (found := condition()):
+                self._drain(0.05)
+            return found
+
+        wait_until(holds_by_now, what=what)
 
     def dead(self) -> list[Any]:
         """Take all dead letters."""

@@ -76,7 +76,7 @@ def test_guarantees_hold_however_the_server_is_reached(reach: Open, server: redi
         assert dead.next().payload == "lost with its worker"
         dead.disappear()
 
-        again = peer.next(seconds=10)
+        again = peer.next()
 
         assert again.headers["x-delivery-count"] == 1
         peer.channel.qos.renew()

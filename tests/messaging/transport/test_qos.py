@@ -7,7 +7,7 @@ import redis
 from kombu.transport.redis import Transport as KombuTransport
 
 from messaging.transport.dead_lettering import DELIVERY_LIMIT, REJECTED, death_of
-from messaging.transport.depth import depths
+from messaging.transport.depth import Depth, depths
 from tests.messaging.transport.peer import Peer
 
 Connect = Callable[..., Peer]
@@ -97,13 +97,12 @@ def test_messages_of_a_dead_worker_come_back_in_their_order(connect: Connect) ->
     dead, other = connect(), connect()
     dead.put(*range(4))
     dead.consume(prefetch=3)
-    dead.wait(0.4)
-    assert len(dead.delivered) == 3
+    dead.wait_for(lambda: len(dead.delivered) == 3, what="three messages")
     dead.disappear()
 
     served = []
     for _ in range(4):
-        message = other.next(seconds=10)
+        message = other.next()
         served.append(message.payload)
         message.ack()
         time.sleep(1.1 if not served[1:] else 0)  # number 3 had not been taken and may come first
@@ -115,7 +114,7 @@ def test_messages_come_back_in_their_order_when_a_channel_closes(connect: Connec
     closing, other = connect(), connect()
     closing.put(*range(4))
     closing.consume(prefetch=3)
-    closing.wait(0.4)
+    closing.wait_for(lambda: len(closing.delivered) == 3, what="three messages")
     closing.connection.close()
 
     served = []
@@ -133,17 +132,18 @@ def test_priority_is_kept_when_a_message_comes_back(peer: Peer, server: redis.Re
     assert server.llen("work\x06\x169") == 1
 
 
-def test_lease_that_is_renewed_is_kept(connect: Connect) -> None:
-    holder, other = connect(), connect()
+def test_lease_that_is_renewed_is_kept(connect: Connect, server: redis.Redis) -> None:
+    holder, other = connect(visibility_timeout=60.0, lease_renewal_seconds=0.2), connect(visibility_timeout=20.0)
     holder.put("x")
     message = holder.next()
-    other.consume()
-    for _ in range(10):
-        holder.wait(0.2)  # renews
-        other.wait(0.05)
+    server.zadd("unacked_index", {message.delivery_tag: time.time() - 30})  # overdue, in the eyes of the other
+    holder.wait_for(lambda: renewed_at(server, message.delivery_tag) > time.time() - 20, what="a renewal")
 
-    assert other.delivered == []
+    other.channel.qos.restore_visible()
+
+    assert depths(other.connection, ["work"])["work"] == Depth(waiting=0, taken=1)
     message.ack()
+    assert total(other) == 0
 
 
 def test_renewal_and_restoring_cannot_cross(connect: Connect) -> None:
@@ -221,7 +221,7 @@ def test_one_stuck_delivery_does_not_keep_the_others(connect: Connect, server: r
     dead.disappear()
     server.set("other", "no list")
 
-    assert other.next(seconds=10).payload == "good"
+    assert other.next().payload == "good"
 
 
 def test_deliveries_can_be_given_back_by_kombus_own_transport(connect: Connect, server: redis.Redis) -> None:
@@ -257,6 +257,11 @@ def test_full_server_can_be_worked_off(connect: Connect, server: redis.Redis) ->
     assert served == ["x"]
     assert server.llen("dead_letters") == 1
     assert server.zcard("unacked_index") == 1
+
+
+def renewed_at(server: redis.Redis, tag: str) -> float:
+    score: Any = server.zscore("unacked_index", tag)
+    return float(score)
 
 
 def unreachable(*_args: Any, **_kwargs: Any) -> Any:

@@ -181,7 +181,7 @@ def test_late_ack_that_rides_ends_no_delivery_of_somebody_else(worker: Peer, hub
     other = connect()
     worker.put("a")
     late = received(worker, hub)
-    other.next(seconds=10)  # the worker renews nothing: its loop does not turn
+    other.next()  # the worker renews nothing: its loop does not turn
 
     with capture_logs() as logs:
         late.ack()

@@ -1,4 +1,3 @@
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from messaging.transport.depth import Depth, depths
 from tests.messaging.transport.peer import Peer
 
 Connect = Callable[..., Peer]
+NEVER_SECONDS = 120  # until an idle consumer looks by itself: longer than a test waits
 
 
 def oldest_renewal(server: redis.Redis) -> float:
@@ -29,7 +29,7 @@ def test_message_whose_answer_is_never_read_is_not_lost(connect: Connect) -> Non
     assert depth(other) == Depth(waiting=0, taken=1)
     gone.disappear()
 
-    assert other.next(seconds=10).payload == "x"
+    assert other.next().payload == "x"
 
 
 def test_delivery_on_its_way_while_the_channel_closes_goes_back(connect: Connect) -> None:
@@ -90,7 +90,7 @@ def test_late_ack_does_not_end_the_delivery_of_somebody_else(connect: Connect) -
     slow, other = connect(), connect()
     slow.put("x")
     late = slow.next()
-    taken_over = other.next(seconds=10)  # slow does not renew: it does nothing
+    taken_over = other.next()  # slow does not renew: it does nothing
 
     late.ack()
     assert depth(other) == Depth(waiting=0, taken=1)
@@ -104,33 +104,26 @@ def test_late_ack_does_not_end_the_delivery_of_somebody_else(connect: Connect) -
     assert other.dead() == []
 
 
-def test_idle_consumer_is_woken_at_once(connect: Connect) -> None:
-    idle, other = connect(), connect()
+def test_idle_consumer_is_woken_by_the_bell(connect: Connect) -> None:
+    idle, other = connect(polling_interval=NEVER_SECONDS), connect()
     idle.consume()
-    idle.wait(0.3)
+    idle.wait_for(lambda: idle.channel._waiting and idle.channel._in_poll, what="a consumer that waits for the bell")
     other.put("x")
-    started = time.monotonic()
 
-    idle.next()
-
-    assert time.monotonic() - started < 0.4  # without the bell, up to a second
+    assert idle.next().payload == "x"
 
 
 def test_ring_is_passed_on_to_the_next_idle_consumer(connect: Connect) -> None:
-    first, second, other = connect(), connect(), connect()
+    first, second, other = connect(polling_interval=NEVER_SECONDS), connect(polling_interval=NEVER_SECONDS), connect()
     for idle in (first, second):
         idle.consume()
-        idle.wait(0.3)
+        idle.wait_for(lambda idle=idle: idle.channel._waiting and idle.channel._in_poll, what="one that waits")  # type: ignore[misc]
     producer: Any = kombu.Producer(other.connection, auto_declare=False)
     with producer.batch():  # one ring for both
         for body in ("a", "b"):
             producer.publish(body, exchange="", routing_key="work")
-    started = time.monotonic()
 
-    first.next()
-    second.next()
-
-    assert time.monotonic() - started < 0.4
+    assert sorted([first.next().payload, second.next().payload]) == ["a", "b"]
 
 
 def test_queue_without_acknowledgement_is_not_booked(peer: Peer) -> None:
@@ -213,6 +206,7 @@ def test_server_that_refuses_for_a_while_does_not_end_the_consumer(peer: Peer, s
 def test_prefetch_is_kept(peer: Peer) -> None:
     peer.put(*range(5))
     peer.consume(prefetch=2)
-    peer.wait(0.4)
+    peer.wait_for(lambda: len(peer.delivered) >= 2, what="two messages")
+    peer.wait(0.3)
 
     assert [message.payload for message in peer.delivered] == [0, 1]
