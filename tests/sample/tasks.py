@@ -17,6 +17,7 @@ from tests.sample.events import Chained, Doomed, Fleeting, Listed, Sampled
 from tests.sample.models import Effect
 
 REPAIRED = Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).with_name("repaired")
+HELD = 4712  # any number that no other advisory lock has
 
 
 class UnpicklableError(Exception):
@@ -49,6 +50,9 @@ def behave(behaviour: str, seconds: float = 0) -> None:  # noqa: PLR0912 - one c
             raise ValueError("a NUL \x00 and a lone surrogate \ud800")
         case "row_gone":
             Effect.objects.get(pk=-1)
+        case "held":  # until a test lets it go on
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [HELD])
         case "hang":
             time.sleep(60)
         case "hang_on":  # the soft limit is swallowed, so the hard one ends the process

@@ -1,5 +1,4 @@
 import socket
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -21,6 +20,7 @@ from messaging.publish import publish
 from messaging.sending import send_bundle
 from messaging.statistics.tallying import tally
 from messaging.transport import looking
+from tests.in_time import in_time
 from tests.messaging.dead_letters.factories import a_letter, an_operator
 from tests.messaging.statistics.test_tallying import processed
 from tests.sample.events import Sampled
@@ -159,9 +159,8 @@ def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_without_a_broker_it_answers_in_time_and_says_so(scrape: Any, broker_away: str) -> None:
-    started = time.monotonic()
-    assert looking.look_at(["sample"]) is None
-    assert time.monotonic() - started < 0.9  # 0.15 s on an idle machine; its sockets wait for a second and longer
+    # Its sockets wait for a second and longer.
+    assert in_time(lambda: looking.look_at(["sample"]), seconds=0.9) is None
     found = scrape()
     assert value(found["baton_broker_up"]) == 0
     assert "baton_queue_depth" not in found
@@ -169,7 +168,7 @@ def test_without_a_broker_it_answers_in_time_and_says_so(scrape: Any, broker_awa
 
 
 def test_a_look_that_takes_long_is_answered_by_the_last_one(empty_broker: None) -> None:
-    assert looking.look_at(["sample"], seconds=5) is not None
+    assert looking.look_at(["sample"], seconds=30) is not None
     assert looking.look_at(["sample"], seconds=0) is not None
 
 
