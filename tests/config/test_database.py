@@ -29,4 +29,4 @@ def test_a_server_that_accepts_and_says_nothing_is_away() -> None:
         with pytest.raises(OperationalError) as raised:
             silent.ensure_connection()
     assert is_database_away(raised.value)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30  # or else for minutes, and the machine may stand still

@@ -58,7 +58,9 @@ class SmtpServer(socketserver.ThreadingTCPServer):
 
     @property
     def url(self) -> str:
-        return f"smtp://127.0.0.1:{self.port}?timeout=0.5"
+        """Return the EMAIL_URL; whoever waits for a silent server waits for a moment only."""
+        timeout_seconds = 0.5 if "silence" in self.replies.values() else 20
+        return f"smtp://127.0.0.1:{self.port}?timeout={timeout_seconds}"
 
 
 class SmtpSession(socketserver.StreamRequestHandler):

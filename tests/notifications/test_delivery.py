@@ -96,7 +96,7 @@ def test_a_silent_server_is_cut_off_by_the_timeout(mail_server: StartServer, ste
     started = time.monotonic()
     with pytest.raises(MailUnavailable):
         send_one()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30  # or else as long as the server is silent, which is a minute
 
 
 def test_a_server_that_is_not_there_is_transient(mail_to: MailTo) -> None:

@@ -23,9 +23,8 @@ def shop(committed_catalogue: None, relay: Process, worker: Process) -> None:
 
 def wait_until_settled(*orders: Order) -> None:
     def is_settled(order: Order) -> bool:
-        progress = progress_of(str(order.pk))
-        final = Order.objects.get(pk=order.pk).is_final
-        return final and all(consumer.state in SETTLED for consumer in progress)
+        final = Order.objects.get(pk=order.pk).is_final  # first: what it sets off is committed along with it
+        return final and all(consumer.state in SETTLED for consumer in progress_of(str(order.pk)))
 
     wait_until(lambda: all(map(is_settled, orders)), seconds=60, what="that all consumers are through")
 
