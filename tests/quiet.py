@@ -62,8 +62,11 @@ def forget_heartbeats() -> None:
 def become_quiet() -> None:
     """Drop what waits and let end what runs, until nothing of either is found."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not _is_quiet():
-        if time.monotonic() > deadline:
+    while True:
+        is_over = time.monotonic() > deadline  # by now: the machine may stand still while we look
+        if _is_quiet():
+            return
+        if is_over:
             forget_taken()
             return
         time.sleep(0.02)

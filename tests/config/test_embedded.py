@@ -61,7 +61,7 @@ def kill(server: service.Service) -> None:
     """Kill -9; wait until it has ended, and no child of it is left that holds the lock."""
     os.kill(server_pid(server.state_dir, server.name), signal.SIGKILL)
     assert server._process is not None
-    server._process.wait(15)
+    server._process.wait(30)
     wait_until(lambda: is_free(server.state_dir, server.name), what="the lock to be free")
 
 
@@ -107,7 +107,7 @@ def test_servers_end_with_a_starter_that_is_killed(postgres_dir: Path) -> None:
     assert starter.returncode == -signal.SIGKILL
     assert starter.stdout.count("://") == 2, starter.stderr
     for name in ("postgres", "valkey"):
-        wait_until(lambda name=name: is_free(postgres_dir, name), seconds=15, what=f"{name} to end")  # type: ignore[misc]
+        wait_until(lambda name=name: is_free(postgres_dir, name), what=f"{name} to end")  # type: ignore[misc]
 
 
 def test_two_checkouts_run_side_by_side(tmp_path: Path) -> None:

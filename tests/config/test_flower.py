@@ -34,7 +34,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 def get(port: int, path: str, *, login: str = "") -> tuple[int, str]:
     headers = {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"} if login else {}
-    with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         try:
             connection.request("GET", path, headers=headers)
             response = connection.getresponse()

@@ -46,7 +46,7 @@ def server(port: int, tmp_path: Path) -> Iterator[Process]:
 
 
 def get(port: int, path: str) -> bytes:
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
     try:
         connection.request("GET", path, headers={"User-Agent": "Jane's browser", "Referer": "/customers/jane"})
         return connection.getresponse().read()
@@ -72,5 +72,5 @@ def test_a_running_request_is_finished_after_sigterm(server: Process, port: int)
 
     assert server.stop() == 0
 
-    request.join(timeout=10)
+    request.join(timeout=30)
     assert answers == [b"done"]

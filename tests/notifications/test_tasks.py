@@ -134,7 +134,7 @@ def test_a_cancelled_order_gets_its_stock_back_and_a_mail(start_worker: StartWor
 
 
 def _children_of_the_worker() -> list[int]:
-    answers = current_app.control.inspect(timeout=10, limit=1).stats()
+    answers = current_app.control.inspect(timeout=30, limit=1).stats()
     assert answers, "the worker did not answer"
     (stats,) = answers.values()
     return list(stats["pool"]["processes"])

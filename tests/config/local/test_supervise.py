@@ -135,7 +135,7 @@ def test_a_second_ctrl_c_stops_at_once(start: Start) -> None:
     run.press_ctrl_c()
     run.wait_for(r"finishing \d+")
 
-    wait_until(lambda: run.press_ctrl_c() or run.process.poll() is not None, seconds=20, what="the run to end")  # type: ignore[func-returns-value]
+    wait_until(lambda: run.press_ctrl_c() or run.process.poll() is not None, seconds=60, what="the run to end")  # type: ignore[func-returns-value]
 
     assert run.what_is_left() == []
 

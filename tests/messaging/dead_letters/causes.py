@@ -110,7 +110,7 @@ def unroutable(key: UUID) -> None:
 def revoked(key: UUID) -> None:
     envelope = envelope_of(Doomed(sample_id=key))
     task_id = str(uuid4())
-    replies = current_app.control.revoke(task_id, reply=True, timeout=10, limit=1)
+    replies = current_app.control.revoke(task_id, reply=True, timeout=30, limit=1)
     assert replies, "the worker did not answer"
     current_app.send_task("sample.die", args=[[seal(envelope)]], queue="sample", task_id=task_id)
 

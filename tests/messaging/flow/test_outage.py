@@ -52,7 +52,7 @@ def test_an_outage_longer_than_all_retries_ends_with_every_effect_once() -> None
     assert not DeadLetter.objects.exists()
     REPAIRED.touch()
     wait_until(lambda: are_done(ids), seconds=120, what="every effect, once")
-    assert not Circuit.objects.open().exists()
+    wait_until(lambda: not Circuit.objects.open().exists(), what="a closed circuit")
     assert not DeadLetter.objects.exists()
 
 

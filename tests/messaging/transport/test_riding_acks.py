@@ -36,7 +36,7 @@ def working(peer: Peer, hub: Hub, *, prefetch: int = 1) -> Peer:
     return peer
 
 
-def turn_until(hub: Hub, condition: Callable[[], object], *, seconds: float = 5) -> None:
+def turn_until(hub: Hub, condition: Callable[[], object], *, seconds: float = 30) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds} s"
