@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from messaging.delivery import deliver
 from messaging.envelope import Envelope, seal, unseal
-from messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, ProcessedMessage
+from messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
 from messaging.progress import progress_of
 from messaging.publish import publish
 from messaging.relay.outbox import send_outbox
@@ -150,6 +150,16 @@ def test_a_trial_that_nobody_answers_is_over_in_the_end(producer: kombu.Producer
     begin_trial(producer)  # and the broker lost it
     Circuit.objects.update(probe_sent_at=timezone.now() - timedelta(seconds=301))
     assert len(begin_trial(producer)) == 1
+
+
+@pytest.mark.parametrize(("event_name", "trial_count"), [("sample.chained", 1), ("sample.sampled", 0)])
+def test_a_key_that_is_paused_for_another_event_can_be_on_trial(
+    event_name: str, trial_count: int, producer: kombu.Producer
+) -> None:
+    opened()
+    for key in Attempt.objects.values_list("key", flat=True):
+        Pause.objects.create(event_name=event_name, key=key, paused_by="ann", via="command", why="x")
+    assert len(begin_trial(producer)) == trial_count
 
 
 def test_after_the_patience_a_trial_costs_attempts_again(producer: kombu.Producer) -> None:
