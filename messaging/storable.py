@@ -1,5 +1,9 @@
 """Text that anybody may have written, as PostgreSQL can store it."""
 
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
 
 def storable(text: str) -> str:
     """Write out what PostgreSQL has no place for: NUL and lone surrogates. Any other text stays as it is.
@@ -8,3 +12,25 @@ def storable(text: str) -> str:
     ('東京', 'a\\\\x00b', '\\\\udcff')
     """
     return text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def unstorable(value: Any, *path: str) -> Iterator[str]:
+    """Name the places within JSON types, names included, that jsonb refuses: such text, NaN and Infinity.
+
+    >>> list(unstorable({"a": ["b", "c\\x00"], "d": float("nan"), "e": {"f": 1}}))
+    ['a.1', 'd']
+    """
+    if isinstance(value, str):
+        is_refused = value != storable(value)
+    elif isinstance(value, float):
+        is_refused = not isfinite(value)
+    else:
+        is_refused = False
+    if is_refused:
+        yield ".".join(path)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from unstorable(inner if name == storable(name) else name, *path, storable(name))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from unstorable(inner, *path, str(index))

@@ -65,7 +65,7 @@ def operation(
             yield done
             _write(done, Outcome.DONE, done.letter_ids)
     except OperationRefused as refusal:
-        done.details["refusal"] = {"code": refusal.code, "text": str(refusal)}
+        done.details["refusal"] = {"code": refusal.code, "text": storable(str(refusal))}
         _write(done, Outcome.REFUSED, ())
         raise
 

@@ -21,10 +21,12 @@ from messaging.dead_letters.sending import send_held
 from messaging.dead_letters.settling import tell_settled
 from messaging.envelope import Envelope
 from messaging.errors import UnknownEvent
-from messaging.events import event_class, misfits
+from messaging.events import Event, event_class, misfits
+from messaging.flow.pauses import MAX_KEY_LENGTH
 from messaging.models import DeadLetter, ProcessedMessage, Replay
 from messaging.models.audit import Action
 from messaging.models.dead_letter import State
+from messaging.storable import unstorable
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,9 @@ def check_edit(letter: DeadLetter, payload: Any, *, version: int | None = None) 
     """
     original = _editable(letter)
     version = version or original.version
-    try:
-        event = event_class(original.name, version).from_payload(payload)
-    except UnknownEvent as error:
-        raise NotEditable(str(error)) from error
-    except ValidationError as error:
-        raise BadPayload(original.name, version, misfits(error)) from None
-    found = differences(original.payload, event.payload())
+    event = _event(original.name, version, payload)
+    changed = event.payload()
+    found = differences(original.payload, changed)
     if not found and version == original.version:
         raise NotChanged
     copy = replace(
@@ -58,7 +56,7 @@ def check_edit(letter: DeadLetter, payload: Any, *, version: int | None = None) 
         causation_id=original.message_id,
         version=version,
         key=event.key,
-        payload=event.payload(),
+        payload=changed,
     )
     return Edit(copy, found)
 
@@ -93,6 +91,26 @@ def _editable(letter: DeadLetter) -> Envelope:
     if letter.envelope is None or letter.consumer == RELAY:
         raise NotEditable("Expected a message that a consumer could read, got one that never came so far.")
     return letter.open_envelope()
+
+
+def _event(name: str, version: int, payload: Any) -> Event:
+    """Return the event that is in a payload. Raises NotEditable, BadPayload: it fits the schema, and the columns."""
+    _refuse_unstorable(name, version, payload)
+    try:
+        event = event_class(name, version).from_payload(payload)
+    except UnknownEvent as error:
+        raise NotEditable(str(error)) from error
+    except ValidationError as error:
+        raise BadPayload(name, version, misfits(error)) from None
+    if len(event.key) > MAX_KEY_LENGTH:
+        raise BadPayload(name, version, f"{event.key_field} (too_long)")
+    _refuse_unstorable(name, version, event.payload())  # a text of its may have become a number that JSON has not
+    return event
+
+
+def _refuse_unstorable(event_name: str, version: int, payload: Any) -> None:
+    if places := [f"{place} (not_storable)" for place in unstorable(payload)]:
+        raise BadPayload(event_name, version, ", ".join(places))
 
 
 def _take_place_of(letter: DeadLetter, copy: Envelope) -> None:

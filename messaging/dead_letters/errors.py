@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from messaging.errors import MessagingError
+from messaging.storable import storable
 
 
 class OperationRefused(MessagingError):
@@ -71,7 +72,9 @@ class BadPayload(OperationRefused):
     code = "bad_payload"
 
     def __init__(self, event_name: str, version: int, fields: str) -> None:
-        super().__init__(f"Expected a payload that fits {event_name} version {version}, got a misfit in {fields}.")
+        # Names that the event does not have are the sender's, so they can hold anything.
+        where = storable(fields)
+        super().__init__(f"Expected a payload that fits {event_name} version {version}, got a misfit in {where}.")
 
 
 class NotChanged(OperationRefused):

@@ -114,12 +114,19 @@ def _text(name: str, value: Any) -> str:
 def _ids(name: str, value: Any) -> tuple[int, ...]:
     parts = value.split(",") if isinstance(value, str) else value
     try:
-        ids = tuple(sorted({int(part) for part in parts}))
+        ids = tuple(sorted({_whole(part) for part in parts}))
     except (TypeError, ValueError):
         raise BadSelection(f"Expected {name} to be numbers of dead letters, got something else.") from None
     if len(ids) > MAX_IDS or any(not 0 < number < 2**63 for number in ids):
         raise BadSelection(f"Expected {name} to be at most {MAX_IDS} numbers of dead letters, got {len(ids)}.")
     return ids
+
+
+def _whole(part: Any) -> int:
+    """Read digits or a whole number. JSON's 1.5 is not letter 1, and its 1e400 is infinite."""
+    if isinstance(part, bool) or not isinstance(part, int | str):
+        raise TypeError
+    return int(part)
 
 
 def _number(name: str, value: Any) -> int:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from messaging.dead_letters.selection import MAX_TEXT_LENGTH
 from messaging.models.dead_letter import Reason, State
+from messaging.storable import storable
 
 MAX_WHY_LENGTH = 1_000  # characters
 MAX_CANARY = 10_000
@@ -102,8 +103,8 @@ class IndentedJSONField(forms.JSONField):
     """JSON as people write it."""
 
     def prepare_value(self, value: Any) -> Any:
-        """Indent what is shown first; leave alone what was typed."""
-        return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+        """Indent what is shown first; leave alone what was typed. A lone surrogate fits in no page but as an escape."""
+        return storable(value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
 
 
 class EditForm(WhyForm):

@@ -17,6 +17,7 @@ from messaging.dead_letters.replaying import replay
 from messaging.dead_letters.selection import Selection
 from messaging.dead_letters.settling import resolve_applied
 from messaging.envelope import Envelope
+from messaging.events import Event
 from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, ProcessedMessage
 from messaging.models.dead_letter import State
 from messaging.progress import progress_of
@@ -88,6 +89,56 @@ def test_a_payload_that_does_not_fit_is_refused(
         edit_and_replay(letter.pk, {**letter.open_envelope().payload, **change}, actor=SHELL, why="x")
     assert not Attempt.objects.exists()
     assert not ProcessedMessage.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"behaviour": "a\x00b"}, r"behaviour \(not_storable\)"),
+        ({"behaviour": "\ud800"}, r"behaviour \(not_storable\)"),
+        ({"a\x00b\ud800": 1}, r"a\\x00b\\ud800 \(not_storable\)"),
+    ],
+    ids=ascii,
+)
+def test_a_payload_that_no_column_can_hold_is_refused_with_its_field_and_audited(
+    change: dict[str, object], place: str
+) -> None:
+    letter = a_letter()
+    payload = {**letter.open_envelope().payload, **change}
+    with pytest.raises(BadPayload, match=place):
+        check_edit(letter, payload)
+    with pytest.raises(BadPayload, match=place):
+        edit_and_replay(letter.pk, payload, actor=SHELL, why="x")
+    assert AuditEntry.objects.get().outcome == "refused"
+    letter.refresh_from_db()
+    assert letter.state == State.OPEN
+
+
+class Loose(Event, name="sample.loose", version=1, key="name"):
+    """Takes whatever fits a Python type."""
+
+    name: str
+    amount: float = 1.0
+    tags: dict[str, list[str]] = {}
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"name": "x" * 201}, r"name \(too_long\)"),
+        ({"amount": "Infinity"}, r"amount \(not_storable\)"),
+        ({"tags": {"a": ["b", "\x00"]}}, r"tags\.a\.1 \(not_storable\)"),
+        ({"tags": {"\ud800": []}}, r"tags\.\\ud800 \(not_storable\)"),
+    ],
+    ids=ascii,
+)
+def test_what_fits_the_event_and_no_column_is_refused(change: dict[str, object], place: str) -> None:
+    letter = a_letter()
+    envelope = {**(letter.envelope or {}), "name": "sample.loose", "payload": {"name": "a"}}
+    DeadLetter.objects.update(event_name="sample.loose", envelope=envelope)
+    with pytest.raises(BadPayload, match=place):
+        edit_and_replay(letter.pk, {"name": "b", **change}, actor=SHELL, why="x")
+    edit_and_replay(letter.pk, {"name": "b" * 200}, actor=SHELL, why="x")
 
 
 @pytest.mark.parametrize("payload", [None, [], "text", 1])

@@ -141,4 +141,16 @@ def test_what_the_database_cannot_store_is_refused(operator: Client, bad: str) -
     for verb, changed in (("discard", {"why": bad}), ("restore", {"why": bad}), ("redirect", {"to": bad})):
         assert operator.post(f"{API}/{verb}", {**body, **changed}, content_type=JSON).status_code == 422
     assert operator.post(f"{API}/replays", {**body, "why": bad}, content_type=JSON).status_code == 422
-    assert DeadLetter.objects.get().state == State.OPEN
+    letter = DeadLetter.objects.get()
+    edit = {"payload": {"sample_id": letter.key, "behaviour": bad}, "why": "x"}
+    assert operator.post(f"{API}/{letter.pk}/edit", edit, content_type=JSON).status_code == 422
+    assert letter.state == State.OPEN
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1.5", "true"])
+@pytest.mark.parametrize("field", ['"ids": [{}]', '"replay": {}'])
+def test_what_is_no_whole_number_selects_nothing(field: str, number: str, operator: Client) -> None:
+    body = f'{{"selection": {{{field.format(number)}}}, "why": "x"}}'
+    for verb in ("dry-run", "replays", "discard"):
+        answer = operator.post(f"{API}/{verb}", body, content_type=JSON)
+        assert (answer.status_code, "numbers of dead letters" in answer.json()["detail"]) == (422, True)

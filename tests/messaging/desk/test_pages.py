@@ -245,6 +245,19 @@ def test_an_edit_that_does_not_fit_is_refused_with_its_reason(payload: str, oper
     assert DeadLetter.objects.count() == 1
 
 
+@pytest.mark.parametrize("bad", ["\\u0000", "\\ud800"])
+@pytest.mark.parametrize("button", [{}, {"check": "1"}])
+def test_an_edit_that_no_column_can_hold_is_refused_and_shown_as_it_was_typed(
+    button: dict[str, str], bad: str, operator: Client
+) -> None:
+    letter = a_letter()
+    typed = f'{{"sample_id": "{letter.key}", "behaviour": "a{bad}"}}'
+    answer = operator.post(f"{DESK}{letter.pk}/edit/", {"payload": typed, "version": 1, "why": "x", **button})
+    assert answer.status_code == (200 if button else 422)
+    assert "behaviour (not_storable)" in answer.content.decode()
+    assert f"a{bad}" in answer.content.decode()
+
+
 def test_a_replay_is_stopped_from_its_page(operator: Client) -> None:
     found = letters(5)
     order = replay(Selection(group=found[0].fingerprint), actor=SHELL, canary_count=1)
