@@ -1,14 +1,16 @@
 """The outbox: does what is published leave for the broker?"""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import F
 from django.db.models.functions import Now
 
+from messaging.dead_letters import RELAY
 from messaging.doctor.examinations import DATABASE, examines
 from messaging.doctor.lines import Line, count_of, duration, judged
-from messaging.models import OutboxMessage
+from messaging.models import DeadLetter, OutboxMessage
+from messaging.models.dead_letter import State
 
 #: Seconds. A relay that lives sends within one; after a crash its lease (30 s) must end first.
 MAX_LAG_SECONDS: Final = 60.0
@@ -19,7 +21,13 @@ _MAX_COUNTED: Final = 10_000
 def examine_outbox() -> Iterator[Line]:
     """Find messages that wait too long, and those that the broker did not take."""
     waiting = OutboxMessage.objects.waiting()
-    oldest = waiting.filter(last_error="").order_by("id").annotate(age=Now() - F("occurred_at")).first()
+    oldest = (
+        waiting.filter(last_error="")
+        .exclude(message_id__in=_put_back())
+        .order_by("id")
+        .annotate(age=Now() - F("occurred_at"))
+        .first()
+    )
     age_seconds = max(0.0, oldest.age.total_seconds()) if oldest else 0.0  # type: ignore[attr-defined]
     yield judged(
         age_seconds <= MAX_LAG_SECONDS,
@@ -38,3 +46,9 @@ def examine_outbox() -> Iterator[Line]:
         wanted="none",
         remedy="Do what the error says; each is tried again by itself (Admin → Outbox messages).",
     )
+
+
+def _put_back() -> Any:
+    """Return what a replay has put back into the outbox: old messages, which leave at the pace of the replay."""
+    letters = DeadLetter.objects.filter(state=State.REQUESTED, consumer=RELAY, message_id__isnull=False)
+    return letters.values("message_id")

@@ -120,6 +120,9 @@ class DeadLetter(models.Model):
     died_at = models.DateTimeField(_("died at"), db_default=Now())
     # Of the last replay; empty while it is only planned (held back until the canary is through).
     requested_at = models.DateTimeField(_("replay requested at"), null=True)
+    # When that replay lets it leave. While the outbox row of what was put back there says the same moment, no relay has
+    # taken it up: a claim moves it on.
+    due_at = models.DateTimeField(_("to be sent at"), null=True)
     settled_at = models.DateTimeField(_("settled at"), null=True)
     replay_count = models.PositiveSmallIntegerField(_("replays"), default=0)
     replay = models.ForeignKey(

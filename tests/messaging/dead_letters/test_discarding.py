@@ -4,11 +4,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from messaging.dead_letters import RELAY
 from messaging.dead_letters.discarding import discard, restore
 from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitted, WhyMissing
 from messaging.dead_letters.replaying import replay
 from messaging.dead_letters.selection import Selection
-from messaging.models import Attempt, AuditEntry, DeadLetter
+from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage
 from messaging.models.dead_letter import State
 from messaging.signals import dead_lettered, dead_letters_settled
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, death_after_the_look, die_again, letters
@@ -65,6 +66,14 @@ def test_what_was_discarded_is_not_sent_by_a_replay_that_it_was_to_leave_with() 
     die_again(discarded)
     discard(one(discarded), actor=SHELL, why="x")
     assert Attempt.objects.get(sent_at=None).message_id == other.message_id
+
+
+def test_what_was_discarded_of_an_event_that_the_relay_did_not_know_leaves_the_outbox() -> None:
+    discarded, other = letters(2, consumer=RELAY)
+    replay(Selection(group=discarded.fingerprint), actor=SHELL, rate_per_second=1)
+    die_again(discarded)
+    discard(one(discarded), actor=SHELL, why="x")
+    assert OutboxMessage.objects.waiting().get().message_id == other.message_id
 
 
 def test_a_discard_leaves_what_a_relay_has_in_hand() -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from messaging.dead_letters import RELAY
 from messaging.dead_letters.discarding import discard
 from messaging.dead_letters.editing import edit_and_replay
 from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitted, OperationRefused
@@ -16,8 +17,9 @@ from messaging.dead_letters.replaying import CANARY_DIED, advance, release, repl
 from messaging.dead_letters.selection import Selection
 from messaging.dead_letters.sending import send_held
 from messaging.dead_letters.settling import resolve_applied
-from messaging.models import Attempt, AuditEntry, DeadLetter, Replay
-from messaging.models.dead_letter import State
+from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Replay
+from messaging.models.dead_letter import Reason, State
+from messaging.reconciling.settling import settle
 from messaging.signals import dead_letters_settled
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, die_again, letters
 
@@ -275,6 +277,99 @@ def test_a_stop_calls_back_what_an_earlier_replay_has_not_sent_of_what_is_held_b
     assert list(AuditEntry.objects.filter(action="stop").values_list("letter_count", flat=True)) == [2]
 
 
+def of_the_relay(count: int, *, is_pruned: bool = False) -> tuple[list[DeadLetter], Selection]:
+    """Return letters of an event that the relay did not know, each with its outbox row, unless that is gone."""
+    found = letters(count, consumer=RELAY, reason=Reason.UNKNOWN_EVENT)
+    rows = [] if is_pruned else [OutboxMessage.of(letter.open_envelope()) for letter in found]
+    for row in rows:
+        row.published_at, row.settled_at, row.sent_to = timezone.now(), timezone.now(), [RELAY]
+    OutboxMessage.objects.bulk_create(rows)
+    return found, Selection(ids=tuple(letter.pk for letter in found))
+
+
+def claim(count: int) -> list[OutboxMessage]:
+    return OutboxMessage.objects.claim(limit=count, lease=timedelta(seconds=30))
+
+
+@pytest.mark.parametrize("is_pruned", [False, True])
+def test_a_rate_cap_spreads_what_the_relay_did_not_know(is_pruned: bool) -> None:
+    _letters, group = of_the_relay(3, is_pruned=is_pruned)
+    at_rate = letters(1)[0]
+    replay(Selection(ids=(*group.ids, at_rate.pk)), actor=SHELL, rate_per_second=2)
+    times = OutboxMessage.objects.waiting().order_by("available_at").values_list("available_at", flat=True)
+    due = [*times, Attempt.objects.get().due_at]
+    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(due)]
+    assert gaps == pytest.approx([0.5] * 3, abs=0.01)
+    assert len(claim(10)) == 1
+
+
+@pytest.mark.parametrize("is_pruned", [False, True])
+def test_a_stop_calls_back_what_the_relay_did_not_know_and_has_not_taken(is_pruned: bool) -> None:
+    all_letters, group = of_the_relay(4, is_pruned=is_pruned)
+    order = replay(group, actor=SHELL, rate_per_second=1)
+    assert len(claim(10)) == 1  # the first is in a relay's hand, the others are still to come
+    assert stop(order.pk, actor=SHELL, why="wrong release") == 3
+    assert states() == [State.REQUESTED] + [State.OPEN] * 3
+    assert OutboxMessage.objects.waiting().get().message_id == all_letters[0].message_id
+    OutboxMessage.objects.filter(published_at=None).update(available_at=timezone.now())
+    assert len(claim(10)) == 1
+    assert AuditEntry.objects.get(action="stop").letter_count == 3
+    assert resolve_applied() == 0  # what was called back is no message that was sent
+    replay(group, actor=SHELL)
+    assert len(claim(10)) == 3
+    assert states() == [State.REQUESTED] * 4
+
+
+def test_a_stop_calls_back_what_was_due_at_once_and_what_a_relay_gave_back() -> None:
+    _letters, group = of_the_relay(3)
+    order = replay(group, actor=SHELL)
+    OutboxMessage.objects.release(claim(1))
+    assert stop(order.pk, actor=SHELL) == 3
+    assert (states(), claim(10)) == ([State.OPEN] * 3, [])
+
+
+def test_what_a_stop_took_out_of_the_outbox_is_settled_and_known_to_whom_it_was_sent_as_before() -> None:
+    (letter,), group = of_the_relay(1)
+    stop(replay(group, actor=SHELL).pk, actor=SHELL)
+    settle()
+    row = OutboxMessage.objects.get()
+    assert (row.published_at, row.sent_to) == (letter.died_at, [RELAY])
+    assert row.settled_at is not None
+
+
+def test_a_relay_that_sends_while_its_replay_is_stopped_keeps_its_message() -> None:
+    _letters, group = of_the_relay(1)
+    order = replay(group, actor=SHELL)
+    (row,) = claim(1)
+    assert stop(order.pk, actor=SHELL) == 0
+    assert OutboxMessage.objects.mark_published({row: ["sample.die"]}) == 1
+    assert resolve_applied() == 1
+    assert states() == [State.RESOLVED]
+
+
+def test_a_canary_of_what_the_relay_did_not_know_that_dies_again_stops_the_replay() -> None:
+    all_letters, group = of_the_relay(5)
+    order = replay(group, actor=SHELL, canary_count=3, rate_per_second=1)
+    (row,) = claim(10)
+    die_again(all_letters[0])
+    OutboxMessage.objects.mark_published({row: [RELAY]})
+    advance()
+    order.refresh_from_db()
+    assert order.stopped_because == CANARY_DIED
+    assert states() == [State.OPEN] * 5
+    assert not OutboxMessage.objects.waiting().exists()
+
+
+def test_a_canary_of_what_the_relay_did_not_know_that_is_sent_lets_the_rest_go() -> None:
+    _letters, group = of_the_relay(3)
+    replay(group, actor=SHELL, canary_count=1)
+    OutboxMessage.objects.mark_published({row: ["sample.die"] for row in claim(10)})
+    resolve_applied()
+    advance()
+    assert states() == [State.RESOLVED] + [State.REQUESTED] * 2
+    assert len(claim(10)) == 2
+
+
 def test_nothing_is_replayed_by_an_empty_selection() -> None:
     a_letter()
     with pytest.raises(BadSelection):
@@ -357,3 +452,16 @@ def test_of_several_that_look_at_a_dead_canary_at_once_one_stops_the_replay(_rep
     die_again(all_letters[0])
     assert at_once(*[advance] * 4) == [None] * 4
     assert list(AuditEntry.objects.filter(action="stop").values_list("outcome", flat=True)) == ["done"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("_repeat", range(3))
+def test_of_a_relay_and_a_stop_at_once_each_message_goes_to_exactly_one(_repeat: int) -> None:
+    _letters, group = of_the_relay(300)
+    order = replay(group, actor=SHELL)
+    claimed, count = at_once(lambda: claim(150), lambda: stop(order.pk, actor=SHELL))
+    assert len(claimed) + count == 300
+    on_their_way = DeadLetter.objects.filter(state=State.REQUESTED).values_list("message_id", flat=True)
+    assert set(on_their_way) == {row.message_id for row in claimed}
+    assert OutboxMessage.objects.mark_published({row: ["sample.die"] for row in claimed}) == len(claimed)
+    assert not OutboxMessage.objects.waiting().exists()

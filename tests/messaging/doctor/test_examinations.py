@@ -11,6 +11,9 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
+from messaging.dead_letters import RELAY
+from messaging.dead_letters.replaying import replay
+from messaging.dead_letters.selection import Selection
 from messaging.doctor import reconciler
 from messaging.doctor.database import clock_line
 from messaging.doctor.examinations import all_examinations
@@ -18,7 +21,8 @@ from messaging.doctor.lines import Line, Verdict
 from messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
 from messaging.models.heartbeat import Trouble
 from messaging.reconciling import Finding
-from tests.messaging.dead_letters.factories import a_letter
+from messaging.statistics.outbox import outbox_standing
+from tests.messaging.dead_letters.factories import SHELL, a_letter
 from tests.messaging.doctor.conftest import beat
 from tests.messaging.relay.outbox_and_queue import place
 
@@ -129,6 +133,14 @@ def test_an_outbox_that_nobody_empties_is_found() -> None:
     OutboxMessage.objects.update(occurred_at=timezone.now() - timedelta(minutes=30))
     line = ask("lag of the outbox")
     assert (line.verdict, line.found) == (Verdict.FINDING, "the oldest waits for 30 min")
+
+
+def test_what_a_replay_has_put_back_into_the_outbox_is_no_lag() -> None:
+    letter = a_letter(consumer=RELAY, occurred_at=timezone.now() - timedelta(days=3))
+    replay(Selection(ids=(letter.pk,)), actor=SHELL)
+    assert OutboxMessage.objects.waiting().count() == outbox_standing().waiting_count == 1
+    assert ask("lag of the outbox").verdict is Verdict.OK
+    assert outbox_standing().oldest_age_seconds == 0
 
 
 def test_messages_that_the_broker_refused_are_found_with_the_error() -> None:
