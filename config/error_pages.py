@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 _API_PREFIX = "/api/"
 
@@ -20,6 +21,12 @@ def content_too_large(request: HttpRequest) -> HttpResponse:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 400 (``handler400``)."""
     return _answer(request, 400, "The request cannot be read.")
+
+
+def unreadable_query(request: HttpRequest) -> HttpResponse:
+    """Answer 400 to an address that no link of ours has."""
+    advice = _("Please take the character NUL (%00) out of the address: no text of ours has it.")
+    return _answer(request, 400, "Expected a query string without NUL (%00), got one with it.", advice=advice)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -44,7 +51,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return render(request, "403_csrf.html", status=403)
 
 
-def _answer(request: HttpRequest, status: int, detail: str) -> HttpResponse:
+def _answer(request: HttpRequest, status: int, detail: str, **context: str) -> HttpResponse:
     if request.path.startswith(_API_PREFIX):
         return JsonResponse({"detail": detail, "errors": []}, status=status)
-    return render(request, f"{status}.html", status=status)
+    return render(request, f"{status}.html", context, status=status)

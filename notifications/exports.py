@@ -2,7 +2,7 @@
 
 The page asks who wants the file; a link to the file itself would be a key that travels in mails. As with orders, whom
 to write to is asked for at the moment of sending, by a port (``settings.NOTIFICATIONS_EXPORT_DETAILS``), and the mail
-log lets one mail out per export (see ``services`` for the one way to a second copy).
+log lets one mail out per export (see ``services`` for the ways to a second copy).
 """
 
 from collections.abc import Callable

@@ -3,9 +3,10 @@
 Invariant: the log row is inserted before the mail is handed over and committed together with the inbox row, so that a
 redelivered message, or a second message of the same kind, finds it and sends nothing.
 
-Hazard (F11): mail cannot be rolled back. A worker killed after the server accepted the mail and before the commit
-leaves no row, so the mail goes out again; it then has the same Message-ID, by which mail programs and providers that
-look for duplicates know it. This is the only way to a second copy.
+Hazard (F11): mail cannot be rolled back. If the server accepts a mail and nothing of it is committed, the mail goes out
+again; it then has the same Message-ID, by which mail programs and providers that look for duplicates know it. That is
+so when the worker is killed, or its connection to the database lost, before the commit, and when the server's answer
+(its 250) is lost. There is no other way to a second copy.
 """
 
 from collections.abc import Collection
