@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
+from amqp.exceptions import MessageNacked
 from celery.exceptions import Reject
-from kombu.exceptions import OperationalError as BrokerAway
 
 from messaging.envelope import unseal
 from messaging.errors import BadEnvelope
+from messaging.relay.bundles import BROKER_ERRORS
 from messaging.sending import send_bundle
 
 if TYPE_CHECKING:
@@ -21,25 +22,27 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+REFUSALS = (*BROKER_ERRORS, MessageNacked)  # away, full, or its queue is full or gone
+
 
 def hand_back(task: "ConsumerTask", bundle: list[str]) -> None:
-    """Put the bundle at the tail of its queue, unchanged. Raises Reject (requeue) when the broker is away, too."""
-    _send(task, [bundle])
+    """Put the bundle at the tail of its queue, unchanged. Raises Reject (requeue) when the broker takes nothing."""
+    try:
+        _send(task, [bundle])
+    except REFUSALS as error:
+        raise Reject(error, requeue=True) from error
     log.warning("handed_back", consumer=task.name, message_count=len(bundle))
 
 
 def take_apart(task: "ConsumerTask", bundle: list[str]) -> None:
-    """Put each message of the bundle into the queue alone. Raises Reject (requeue) when the broker is away."""
+    """Put each message of the bundle into the queue alone. Raises REFUSALS, when some may have been sent."""
     _send(task, [[sealed] for sealed in bundle])
     log.warning("taken_apart", consumer=task.name, message_count=len(bundle))
 
 
 def _send(task: "ConsumerTask", bundles: list[list[str]]) -> None:
-    try:
-        for bundle in bundles:
-            send_bundle(task.name, bundle, message_ids=list(_ids(bundle)))
-    except BrokerAway as error:
-        raise Reject(error, requeue=True) from error
+    for bundle in bundles:
+        send_bundle(task.name, bundle, message_ids=list(_ids(bundle)))
 
 
 def _ids(bundle: list[str]) -> Iterator[UUID]:

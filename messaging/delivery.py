@@ -5,24 +5,26 @@ to one message of a bundle, the others get through.
 """
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
-from celery.exceptions import SoftTimeLimitExceeded
+from celery.exceptions import Reject, SoftTimeLimitExceeded
 from django.db import Error as DatabaseError
 from django.db import transaction
 
-from messaging.apart import hand_back, take_apart
+from messaging.apart import REFUSALS, hand_back, take_apart
 from messaging.dead_letters import bury_unreadable, claim_burial
 from messaging.envelope import Envelope, unseal
 from messaging.errors import BadEnvelope, BadSignature
 from messaging.failures import describe, record_failure
+from messaging.flow.parking import park
 from messaging.models.dead_letter import Reason
-from messaging.outage import is_database_away, is_passing, wait_for_database
+from messaging.outage import is_database_away, is_database_there, is_passing, wait_for_database
 from messaging.processing import process
 from messaging.statistics.redeliveries import count_redelivery
-from messaging.stopping import is_being_stopped
+from messaging.stopping import is_being_stopped, is_time_up
 
 if TYPE_CHECKING:
     from messaging.consumer import ConsumerTask
@@ -40,8 +42,14 @@ def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
     if _was_delivered_before(task):
         count_redelivery(task.name)
         if len(bundle) > 1:
-            take_apart(task, bundle)
+            _take_apart(task, bundle)
             return
+    if not _run(task, bundle):
+        hand_back(task, bundle)
+
+
+def _run(task: "ConsumerTask", bundle: list[str]) -> bool:
+    """Tell whether the bundle is settled. If not, the database is in trouble, and nothing is known to have failed."""
     for _ in range(MAX_RERUNS):
         try:
             _deliver_once(task, bundle)
@@ -49,26 +57,73 @@ def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
             if not is_passing(error):
                 raise
             log.warning("database_in_trouble", consumer=task.name, message_count=len(bundle))
-            if not wait_for_database():
-                break
+            if is_time_up(error):
+                return _end_over_time(task, bundle)
+            if not _database_comes_back():
+                return False
         else:
-            return
-    hand_back(task, bundle)
+            return True
+    return False
+
+
+def _database_comes_back() -> bool:
+    try:
+        return wait_for_database()
+    except SoftTimeLimitExceeded:
+        return False
+
+
+def _end_over_time(task: "ConsumerTask", bundle: list[str]) -> bool:
+    """End what has had its time if the database is there: if not, that is why. Tell whether the bundle is settled."""
+    with suppress(DatabaseError):
+        if is_database_there():
+            _settle_over_time(task, bundle, _readable(task, bundle))
+            return True
+    return False
+
+
+def _settle_over_time(task: "ConsumerTask", bundle: list[str], envelopes: list[Envelope]) -> None:
+    """Let those that had the limit together have it each to itself. One alone dies of it."""
+    if len(envelopes) > 1:
+        _take_apart(task, bundle)
+        return
+    for envelope in envelopes:
+        _record(task, envelope, SoftTimeLimitExceeded())
+
+
+def _take_apart(task: "ConsumerTask", bundle: list[str]) -> None:
+    """Let each message be tried alone. Where the broker takes none they wait in the database.
+
+    Given back to such a broker the bundle would come again and again, and at its delivery limit all of it be dead.
+    """
+    try:
+        take_apart(task, bundle)
+    except REFUSALS as refusal:
+        try:
+            park(task.name, _readable(task, bundle))
+        except DatabaseError:
+            raise Reject(refusal, requeue=True) from refusal
 
 
 def _deliver_once(task: "ConsumerTask", bundle: list[str]) -> None:
     envelopes = _readable(task, bundle)
-    if len(envelopes) > 1 and task.atomic:
-        try:
-            process(task, envelopes)
-        except SoftTimeLimitExceeded:  # the limit was for all of them; alone, each has it to itself
-            take_apart(task, bundle)
-        except Exception as error:
-            if is_database_away(error):
-                raise
+    try:
+        if not (len(envelopes) > 1 and task.atomic and _process_together(task, envelopes)):
             _process_one_by_one(task, envelopes)
-        return
-    _process_one_by_one(task, envelopes)
+    except SoftTimeLimitExceeded:
+        _settle_over_time(task, bundle, envelopes)
+
+
+def _process_together(task: "ConsumerTask", envelopes: list[Envelope]) -> bool:
+    try:
+        process(task, envelopes)
+    except SoftTimeLimitExceeded:
+        raise
+    except Exception as error:
+        if is_database_away(error):
+            raise
+        return False
+    return True
 
 
 def _process_one_by_one(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
@@ -78,8 +133,14 @@ def _process_one_by_one(task: "ConsumerTask", envelopes: list[Envelope]) -> None
         except (Exception, SystemExit) as error:
             if is_database_away(error) or is_being_stopped(error):
                 raise
-            with transaction.atomic():
-                record_failure(task, envelope, error)
+            if isinstance(error, SoftTimeLimitExceeded) and len(envelopes) > 1:
+                raise
+            _record(task, envelope, error)
+
+
+@transaction.atomic
+def _record(task: "ConsumerTask", envelope: Envelope, error: BaseException) -> None:
+    record_failure(task, envelope, error)
 
 
 def _readable(task: "ConsumerTask", bundle: list[str]) -> list[Envelope]:

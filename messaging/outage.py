@@ -1,23 +1,25 @@
 """Is the database away? Then nothing is known to have failed: wait for it, or hand the message back unchanged.
 
-A statement that the server refused (deadlock, lock timeout, a broken query) is not an outage: in a handler, it is the
-handler's. In the statements of the messaging itself the first two are nobody's, and pass when they are repeated.
-Source: PostgreSQL manual, appendix "Error Codes".
+A server that takes no writes is away as well: in the middle of a failover, a standby answers in place of the one that
+is gone. A statement that the server refused (deadlock, lock or statement timeout, a broken query) is not an outage: in
+a handler, it is the handler's. In the statements of the messaging itself all but the last are nobody's, and pass when
+they are repeated. Source: PostgreSQL manual, appendix "Error Codes".
 """
 
 import random
 import time
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
+
+from messaging.own_connection import own_connection
 
 _AWAY = {
     "57P01",  # admin_shutdown
     "57P02",  # crash_shutdown
     "57P03",  # cannot_connect_now
     "57P05",  # idle_session_timeout
-    "25P03",  # idle_in_transaction_session_timeout
-    "25006",  # read_only_sql_transaction: a standby, in the middle of a failover
     "53300",  # too_many_connections
 }
 
@@ -25,7 +27,10 @@ _IN_THE_WAY = {
     "40P01",  # deadlock_detected
     "40001",  # serialization_failure
     "55P03",  # lock_not_available
+    "57014",  # query_canceled: by statement_timeout, which ends the wait for a lock, too
 }
+_READ_ONLY = "25006"  # read_only_sql_transaction
+_READ_ONLY_SERVER = ("in_hot_standby", "default_transaction_read_only")  # a server since version 14 says both unasked
 _SHORT_OF = {
     "53",  # insufficient resources: disk, memory
     "58",  # errors of the system below the server
@@ -34,11 +39,13 @@ _SHORT_OF = {
 
 def is_database_away(error: BaseException) -> bool:
     """Tell whether ``error`` means that the server cannot be reached, rather than that it refused a statement."""
-    if not isinstance(error, InterfaceError | OperationalError):
+    if not isinstance(error, DatabaseError | InterfaceError):
         return False
     sqlstate = getattr(error.__cause__, "sqlstate", None)
-    if sqlstate is None:
-        return True  # raised by the client side: no connection, or it broke
+    if sqlstate is None:  # raised by the client side: no connection, or it broke
+        return isinstance(error, InterfaceError | OperationalError)
+    if sqlstate == _READ_ONLY:
+        return _is_server_read_only()
     return sqlstate in _AWAY or sqlstate.startswith("08")
 
 
@@ -52,7 +59,7 @@ def is_passing(error: BaseException) -> bool:
 
 
 def wait_for_database() -> bool:
-    """Drop the broken connection and wait until the server answers, at most DATABASE_WAIT_SECONDS; tell whether."""
+    """Drop the broken connection and wait DATABASE_WAIT_SECONDS for a server that takes writes. Tell whether."""
     wait_seconds: float = settings.MESSAGING["DATABASE_WAIT_SECONDS"]
     deadline = time.monotonic() + wait_seconds
     while True:
@@ -64,11 +71,30 @@ def wait_for_database() -> bool:
         time.sleep(random.uniform(0.2, 1.0))  # noqa: S311 - spreads reconnects, guards nothing
 
 
-def _answers() -> bool:
+def is_database_there() -> bool:
+    """Drop the broken connection and ask once, on another: for whoever has only seconds left."""
+    connection.close()
+    with own_connection() as own:
+        return _answers(own)
+
+
+def takes_writes(asked: Any = connection) -> bool:
+    """Ask the server whether it does. Raises what keeps it from answering."""
+    with asked.cursor() as cursor:
+        cursor.execute("SELECT current_setting('transaction_read_only') = 'off'")
+        return bool(cursor.fetchone() == (True,))
+
+
+def _answers(asked: Any = connection) -> bool:
     try:
-        connection.ensure_connection()
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        return takes_writes(asked)
     except DatabaseError:
         return False
-    return True
+
+
+def _is_server_read_only() -> bool:
+    """Tell a standby from a transaction that a handler has made read-only itself. Unknown counts as a standby."""
+    if connection.connection is None:
+        return True
+    status = connection.connection.info.parameter_status
+    return any(status(name) != "off" for name in _READ_ONLY_SERVER)

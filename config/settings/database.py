@@ -10,10 +10,18 @@ _database = dj_database_url.parse(
     conn_health_checks=True,  # one SELECT 1 per web request, so that a restarted server costs no 500
 )
 
-# Seconds until a server that accepts connections and says nothing, or a firewall that swallows packets, counts as away;
-# psycopg would wait for two minutes, and a liveness probe (docs/operations.md) takes 20 s of silence for a death. The
-# URL may say otherwise: ?connect_timeout=5.
-_database["OPTIONS"] = {"connect_timeout": 10, **_database.get("OPTIONS", {})}
+# A server that accepts connections and says nothing, or a firewall that swallows packets, counts as away after these;
+# psycopg would wait for two minutes, and the system for a quarter of an hour. A liveness probe (docs/operations.md)
+# takes 20 s of silence for a death, and a worker needs the time between its soft and its hard limit to hand back what
+# it has. The URL may say otherwise: ?connect_timeout=3.
+_PATIENCE = {
+    "connect_timeout": 5,  # seconds, for each of the hosts
+    "tcp_user_timeout": 10_000,  # milliseconds that what we sent may stay unconfirmed
+    "keepalives_idle": 5,  # seconds of silence after which the other side is asked ...
+    "keepalives_interval": 2,  # ... every so many seconds ...
+    "keepalives_count": 3,  # ... so often
+}
+_database["OPTIONS"] = {**_PATIENCE, **_database.get("OPTIONS", {})}
 
 DATABASES = {"default": _database}
 

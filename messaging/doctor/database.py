@@ -11,6 +11,7 @@ from messaging.doctor.examinations import DATABASE, examines
 from messaging.doctor.lines import Line, count_of, duration, judged
 from messaging.health import unapplied_migration_count
 from messaging.models import Heartbeat
+from messaging.outage import takes_writes
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
@@ -20,11 +21,15 @@ CONNECTIONS_OF_ROLE: Final = {"worker": 1, "relay": 3, "collector": 2, "beat": 1
 
 @examines(DATABASE)
 def examine_database() -> Iterator[Line]:
-    """Say which server answers."""
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW server_version")
-        (version,) = cursor.fetchone()
-    yield judged(True, "database", found=f"PostgreSQL {version} answers", wanted="an answer", remedy="")
+    """Say which server answers, and whether it is the one that takes writes."""
+    version, is_writable = _value("SHOW server_version"), takes_writes()
+    yield judged(
+        is_writable,
+        "database",
+        found=f"PostgreSQL {version} answers" if is_writable else f"PostgreSQL {version} takes no writes",
+        wanted="a server that takes writes",
+        remedy="Is it a standby? Let DATABASE_URL name the primary, or both and ?target_session_attrs=read-write.",
+    )
 
 
 @examines("migrations", needs=(DATABASE,))

@@ -11,6 +11,7 @@ from celery import current_app
 
 from messaging.models import Heartbeat
 from messaging.models.heartbeat import Role
+from messaging.outage import takes_writes
 from messaging.relay.bundles import BROKER_ERRORS
 from messaging.transport.depth import depths
 
@@ -37,6 +38,8 @@ def life_of(role: str, name: str = "") -> Life:
         what = f"{role} on {hostname}"
         rows = rows.filter(hostname=hostname)
     row = rows.order_by("-beaten_at").first()
+    if not (row and row.is_fresh) and not takes_writes():
+        return Life(True, f"cannot tell of {what}: the database takes no writes, so nobody can give a sign of life")
     if row is None:
         return Life(False, f"{what} has given no sign of life: it is not started, or was stopped")
     if not row.is_fresh:

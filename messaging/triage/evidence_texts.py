@@ -68,6 +68,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "work_lease": _("the lease of its row ends %(at)s"),
     "processed": _("processed %(at)s in %(ms)s ms by %(worker)s"),
     "database_silent": _("the database does not answer: %(error)s"),
+    "database_read_only": _("the database answers, and takes no writes"),
 }
 
 DETAILS: Final[dict[str, Promise]] = {
@@ -109,6 +110,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "taken_up": _("its worker is gone, it is taken up again"),
     "not_taken_up": _("its worker is gone, and no beat runs"),
     "database_away": _("the database does not answer"),
+    "database_read_only": _("the database takes no writes: it may be a standby"),
 }
 
 QUESTIONS: Final[dict[str, Promise]] = {

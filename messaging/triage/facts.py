@@ -24,6 +24,7 @@ class Reach:
 
 
 ANSWERS = Reach()
+TAKES_NO_WRITES = "TakesNoWrites"  # the database answers as a standby does: nobody can do anything, or say so
 
 
 @dataclass(frozen=True)

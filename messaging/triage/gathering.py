@@ -10,11 +10,12 @@ from typing import Final
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
 
+from messaging.outage import takes_writes
 from messaging.queues import Queue, Team, queue_named
 from messaging.triage.asking import Asked
 from messaging.triage.broker import look_at_broker
 from messaging.triage.deliveries import deliveries_of
-from messaging.triage.facts import Delivery, Facts, QueueLook, Reach, Subject
+from messaging.triage.facts import TAKES_NO_WRITES, Delivery, Facts, QueueLook, Reach, Subject
 from messaging.triage.looks import Looks, all_queues, look
 from messaging.triage.subjects import find_subjects
 
@@ -46,7 +47,7 @@ def reach_after(error: OperationalError) -> Reach:
 
 
 def database_reach() -> Reach:
-    """Tell whether the database answers, without waiting for one that does not."""
+    """Tell whether the database answers and takes writes, without waiting for one that does not."""
     error: list[str] = []
     answered = threading.Event()
 
@@ -54,9 +55,10 @@ def database_reach() -> Reach:
         own = connection.copy()
         own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "connect_timeout": CONNECT_SECONDS}
         try:
-            with own.cursor() as cursor:
-                cursor.execute("SELECT 1")
-            answered.set()
+            if takes_writes(own):
+                answered.set()
+            else:
+                error.append(TAKES_NO_WRITES)
         except Exception as failure:  # whatever it is, the caller is told
             error.append(type(failure).__name__)
         finally:

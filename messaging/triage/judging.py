@@ -10,7 +10,7 @@ from typing import Final
 from messaging.triage.after_the_broker import in_the_broker, running
 from messaging.triage.before_the_broker import held, in_outbox, waits_in_database
 from messaging.triage.evidence import trail
-from messaging.triage.facts import Delivery, Facts
+from messaging.triage.facts import TAKES_NO_WRITES, Delivery, Facts
 from messaging.triage.rows import judge_rows
 from messaging.triage.rulings import Rule, Ruling
 from messaging.triage.settled import dead, processed, work_failed, work_running
@@ -65,12 +65,14 @@ def _database_away(facts: Facts) -> Verdict:
     """Return the verdict without the database, with what the broker says as evidence."""
     depths = tuple(line("depth_of", queue=name, count=look.waiting_count) for name, look in facts.queues.items())
     broker = depths if facts.broker.answers else (line("broker_silent", error=facts.broker.error),)
+    is_read_only = facts.database.error == TAKES_NO_WRITES
+    database = line("database_read_only") if is_read_only else line("database_silent", error=facts.database.error)
     return Verdict(
         state=State.UNKNOWN,
         owner=facts.platform,
         step=Step("restart_database"),
         needs_person=True,
-        detail=line("database_away"),
-        evidence=(line("database_silent", error=facts.database.error), *broker),
+        detail=line("database_read_only") if is_read_only else line("database_away"),
+        evidence=(database, *broker),
         open_questions=tuple(line(code) for code in _DATABASE_QUESTIONS),
     )

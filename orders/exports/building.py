@@ -9,13 +9,13 @@ from pathlib import Path
 from uuid import UUID
 
 import structlog
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import connection, transaction
 from django.utils import translation
 
 from messaging.outage import is_database_away
 from messaging.publish import publish
+from messaging.stopping import is_time_up
 from orders.events import ExportReady
 from orders.exports import files
 from orders.exports.columns import Source, order_source
@@ -95,7 +95,7 @@ def _finish(hold: Hold, name: str, row_count: int, size_bytes: int) -> None:
 
 def _is_recorded(hold: Hold, error: Exception) -> bool:
     """Record why it failed; False: operators have to hear of the error, too."""
-    if _is_time_over(error):
+    if is_time_up(error):
         connection.close()  # the limit may have come in the middle of a statement
         _fail(hold, Failure.TIME_LIMIT, limit=settings.EXPORTS["SOFT_TIME_LIMIT_SECONDS"])
     elif isinstance(error, FileIncomplete):
@@ -109,13 +109,6 @@ def _is_recorded(hold: Hold, error: Exception) -> bool:
             _fail(hold, Failure.UNEXPECTED)
         return False
     return True
-
-
-def _is_time_over(error: BaseException | None) -> bool:
-    """Tell whether the soft limit is behind an error: what it interrupts may raise one of its own on the way out."""
-    while error is not None and not isinstance(error, SoftTimeLimitExceeded):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _fail(hold: Hold, reason: Failure, *, limit: int | None = None) -> None:

@@ -25,6 +25,7 @@ from messaging.statistics.outbox import outbox_standing
 from tests.messaging.dead_letters.factories import SHELL, a_letter
 from tests.messaging.doctor.conftest import beat
 from tests.messaging.relay.outbox_and_queue import place
+from tests.new_connections import READ_ONLY, new_connections
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("living")]
 
@@ -191,6 +192,15 @@ def test_a_migration_that_is_not_applied_is_found() -> None:
         "1 not applied",
         "Run: python manage.py migrate",
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_takes_no_writes_is_found() -> None:
+    assert ask("database").verdict is Verdict.OK
+    with new_connections(READ_ONLY):
+        line = ask("database")
+    assert line.verdict is Verdict.FINDING
+    assert "standby" in line.remedy
 
 
 def test_more_processes_than_the_database_has_connections_for_are_found() -> None:

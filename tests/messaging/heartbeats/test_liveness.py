@@ -21,6 +21,7 @@ from messaging.models import Heartbeat
 from messaging.publish import publish
 from messaging.relay.outbox import send_outbox
 from tests.messaging.reconciling.situations import hold
+from tests.new_connections import READ_ONLY, new_connections
 from tests.processes import Process, wait_until
 from tests.sample.events import Sampled
 
@@ -126,6 +127,16 @@ def test_without_the_database_the_probe_cannot_tell_and_restarts_nobody(monkeypa
     monkeypatch.setitem(connection.settings_dict, "PORT", "1")
     code, text = alive("worker", "inventory")
     assert (code, text.startswith("Cannot tell")) == (0, True)
+
+
+@pytest.mark.parametrize("has_beaten", [True, False])
+def test_while_the_database_takes_no_writes_nobody_is_restarted_for_its_silence(*, has_beaten: bool) -> None:
+    if has_beaten:
+        hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=600)
+    with new_connections(READ_ONLY):
+        code, text = alive("relay")
+    assert (code, "takes no writes" in text) == (0, True)
+    assert alive("relay")[0] == 1
 
 
 def test_ages_are_by_the_database_s_clock(settings: Any) -> None:

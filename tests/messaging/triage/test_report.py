@@ -30,6 +30,7 @@ from messaging.triage.deliveries import _refusal
 from messaging.triage.report import Answer, triage, triage_patiently
 from messaging.triage.stuck import survey_patiently
 from tests.in_time import in_time
+from tests.new_connections import READ_ONLY, new_connections
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -174,6 +175,18 @@ def test_a_database_that_does_not_answer_leaves_the_brokers_questions(
     assert answer.state_text == "not known (the database does not answer)"
     assert "queue sample holds 1" in answer.evidence
     assert len(answer.open_questions) == 5
+
+
+def test_a_database_that_takes_no_writes_is_to_blame_and_not_the_processes_that_cannot_beat(key: str) -> None:
+    place(key)
+    relay()
+    with new_connections(READ_ONLY):
+        (answer,) = triage_patiently(key).verdicts
+        assert survey_patiently().as_dict()["needs_person"] is True
+    assert answer.state_text == "not known (the database takes no writes: it may be a standby)"
+    assert answer.evidence[0] == "the database answers, and takes no writes"
+    assert "queue sample holds 1" in answer.evidence
+    assert answer.owner.startswith("Platform team")
 
 
 def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str) -> None:
