@@ -46,7 +46,8 @@ class LeasePoller(kombu_redis.MultiChannelPoller):
                 log.warning("leases_not_renewed", error_class=type(error).__name__)
 
     def maybe_restore_messages(self) -> None:
-        """Give back what dead workers held."""
+        """Give back what dead workers held. Ours are renewed first: after a standstill they look as if we were dead."""
+        self.renew_leases()
         self._restored_at = monotonic()
         try:
             super().maybe_restore_messages()

@@ -146,6 +146,16 @@ def test_lease_that_is_renewed_is_kept(connect: Connect, server: redis.Redis) ->
     assert total(other) == 0
 
 
+def test_a_worker_that_stood_still_does_not_give_back_what_it_holds(connect: Connect, server: redis.Redis) -> None:
+    holder = connect(visibility_timeout=20.0, lease_renewal_seconds=6.0)
+    holder.put("x")
+    message = holder.next()
+    server.zadd("unacked_index", {message.delivery_tag: time.time() - 30})
+    holder.connection.transport.cycle.maybe_restore_messages()
+    assert depths(holder.connection, ["work"])["work"] == Depth(waiting=0, taken=1)
+    message.ack()
+
+
 def test_renewal_and_restoring_cannot_cross(connect: Connect) -> None:
     """Found overdue by one worker, renewed by its owner, then moved: the move must see the renewal."""
     owner, other = connect(), connect()
