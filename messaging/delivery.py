@@ -21,7 +21,7 @@ from messaging.errors import BadEnvelope, BadSignature
 from messaging.failures import describe, record_failure
 from messaging.flow.parking import park
 from messaging.models.dead_letter import Reason
-from messaging.outage import is_database_away, is_database_there, is_passing, wait_for_database
+from messaging.outage import is_database_there, is_nobodys_fault, is_passing, wait_for_database
 from messaging.processing import process
 from messaging.statistics.redeliveries import count_redelivery
 from messaging.stopping import is_being_stopped, is_time_up
@@ -44,51 +44,50 @@ def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
         if len(bundle) > 1:
             _take_apart(task, bundle)
             return
-    if not _run(task, bundle):
+    try:
+        is_settled = _run(task, bundle)
+    except SoftTimeLimitExceeded:  # it came while the database was asked, or waited for
+        is_settled = False
+    if not is_settled:
         hand_back(task, bundle)
 
 
 def _run(task: "ConsumerTask", bundle: list[str]) -> bool:
     """Tell whether the bundle is settled. If not, the database is in trouble, and nothing is known to have failed."""
-    for _ in range(MAX_RERUNS):
+    for run_number in range(MAX_RERUNS):
         try:
-            _deliver_once(task, bundle)
+            return _deliver_once(task, bundle, has_whole_limit=run_number == 0)
         except DatabaseError as error:
             if not is_passing(error):
                 raise
             log.warning("database_in_trouble", consumer=task.name, message_count=len(bundle))
             if is_time_up(error):
-                return _end_over_time(task, bundle)
-            if not _database_comes_back():
+                return _end_over_time(task, bundle, error)
+            if not wait_for_database():
                 return False
-        else:
-            return True
     return False
 
 
-def _database_comes_back() -> bool:
-    try:
-        return wait_for_database()
-    except SoftTimeLimitExceeded:
-        return False
-
-
-def _end_over_time(task: "ConsumerTask", bundle: list[str]) -> bool:
+def _end_over_time(task: "ConsumerTask", bundle: list[str], error: DatabaseError) -> bool:
     """End what has had its time if the database is there: if not, that is why. Tell whether the bundle is settled."""
     with suppress(DatabaseError):
         if is_database_there():
-            _settle_over_time(task, bundle, _readable(task, bundle))
+            limit = SoftTimeLimitExceeded()
+            limit.__cause__ = error
+            _settle_over_time(task, bundle, _readable(task, bundle), limit)
             return True
     return False
 
 
-def _settle_over_time(task: "ConsumerTask", bundle: list[str], envelopes: list[Envelope]) -> None:
+def _settle_over_time(
+    task: "ConsumerTask", bundle: list[str], envelopes: list[Envelope], limit: SoftTimeLimitExceeded
+) -> None:
     """Let those that had the limit together have it each to itself. One alone dies of it."""
     if len(envelopes) > 1:
         _take_apart(task, bundle)
         return
     for envelope in envelopes:
-        _record(task, envelope, SoftTimeLimitExceeded())
+        _record(task, envelope, limit)
 
 
 def _take_apart(task: "ConsumerTask", bundle: list[str]) -> None:
@@ -105,13 +104,17 @@ def _take_apart(task: "ConsumerTask", bundle: list[str]) -> None:
             raise Reject(refusal, requeue=True) from refusal
 
 
-def _deliver_once(task: "ConsumerTask", bundle: list[str]) -> None:
+def _deliver_once(task: "ConsumerTask", bundle: list[str], *, has_whole_limit: bool) -> bool:
+    """Tell whether the bundle is settled. What the database has left of the time limit is not held against it."""
     envelopes = _readable(task, bundle)
     try:
         if not (len(envelopes) > 1 and task.atomic and _process_together(task, envelopes)):
             _process_one_by_one(task, envelopes)
-    except SoftTimeLimitExceeded:
-        _settle_over_time(task, bundle, envelopes)
+    except SoftTimeLimitExceeded as limit:
+        if not has_whole_limit:
+            return False
+        _settle_over_time(task, bundle, envelopes, limit)
+    return True
 
 
 def _process_together(task: "ConsumerTask", envelopes: list[Envelope]) -> bool:
@@ -120,7 +123,7 @@ def _process_together(task: "ConsumerTask", envelopes: list[Envelope]) -> bool:
     except SoftTimeLimitExceeded:
         raise
     except Exception as error:
-        if is_database_away(error):
+        if is_nobodys_fault(error):
             raise
         return False
     return True
@@ -131,9 +134,7 @@ def _process_one_by_one(task: "ConsumerTask", envelopes: list[Envelope]) -> None
         try:
             process(task, [envelope])
         except (Exception, SystemExit) as error:
-            if is_database_away(error) or is_being_stopped(error):
-                raise
-            if isinstance(error, SoftTimeLimitExceeded) and len(envelopes) > 1:
+            if is_nobodys_fault(error) or is_being_stopped(error) or isinstance(error, SoftTimeLimitExceeded):
                 raise
             _record(task, envelope, error)
 

@@ -8,12 +8,17 @@ they are repeated. Source: PostgreSQL manual, appendix "Error Codes".
 
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from messaging.own_connection import own_connection
+
+_READ_ONLY = "25006"  # read_only_sql_transaction
+_CANCELLED = "57014"  # query_canceled: by statement_timeout, which ends the wait for a lock, too
 
 _AWAY = {
     "57P01",  # admin_shutdown
@@ -22,19 +27,36 @@ _AWAY = {
     "57P05",  # idle_session_timeout
     "53300",  # too_many_connections
 }
-
 _IN_THE_WAY = {
     "40P01",  # deadlock_detected
     "40001",  # serialization_failure
     "55P03",  # lock_not_available
-    "57014",  # query_canceled: by statement_timeout, which ends the wait for a lock, too
+    _CANCELLED,
 }
-_READ_ONLY = "25006"  # read_only_sql_transaction
-_READ_ONLY_SERVER = ("in_hot_standby", "default_transaction_read_only")  # a server since version 14 says both unasked
 _SHORT_OF = {
     "53",  # insufficient resources: disk, memory
     "58",  # errors of the system below the server
 }
+
+
+class OwnStatementRefused(OperationalError):
+    """What passes kept a statement of the messaging itself from being run. Nothing is known to have failed."""
+
+
+def is_nobodys_fault(error: BaseException) -> bool:
+    """Tell whether what ended a delivery says nothing of the message, nor of its handler."""
+    return isinstance(error, OwnStatementRefused) or is_database_away(error)
+
+
+@contextmanager
+def own_statements() -> Iterator[None]:
+    """Around what is ours among a handler's statements. Raises OwnStatementRefused for what passes."""
+    try:
+        yield
+    except DatabaseError as error:
+        if not is_passing(error):
+            raise
+        raise OwnStatementRefused from error.__cause__ or error
 
 
 def is_database_away(error: BaseException) -> bool:
@@ -56,6 +78,11 @@ def is_passing(error: BaseException) -> bool:
     """
     sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
     return is_database_away(error) or sqlstate in _IN_THE_WAY or sqlstate[:2] in _SHORT_OF
+
+
+def was_cancelled(error: BaseException) -> bool:
+    """Tell whether a statement took longer than it may: one that always does passes only where it waited for others."""
+    return getattr(error.__cause__, "sqlstate", None) == _CANCELLED
 
 
 def wait_for_database() -> bool:
@@ -93,8 +120,6 @@ def _answers(asked: Any = connection) -> bool:
 
 
 def _is_server_read_only() -> bool:
-    """Tell a standby from a transaction that a handler has made read-only itself. Unknown counts as a standby."""
-    if connection.connection is None:
-        return True
-    status = connection.connection.info.parameter_status
-    return any(status(name) != "off" for name in _READ_ONLY_SERVER)
+    """Tell a standby from a transaction that a handler has made read-only itself, by asking as somebody else."""
+    with own_connection() as own:
+        return not _answers(own)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
 
 from messaging import tracing
@@ -20,7 +20,7 @@ from messaging.failures import record_failure
 from messaging.flow.holds import current_holds
 from messaging.flow.parking import park
 from messaging.models import ProcessedMessage
-from messaging.outage import is_database_away
+from messaging.outage import is_nobodys_fault, own_statements
 from messaging.stopping import is_being_stopped
 
 if TYPE_CHECKING:
@@ -58,16 +58,18 @@ def _process_bundle(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
     except SoftTimeLimitExceeded:
         raise
     except (Exception, SystemExit) as error:
-        if is_database_away(error):
+        if is_nobodys_fault(error):
             raise
         _process(task, envelopes, run=_run_each_in_a_savepoint)
 
 
 def _process(task: "ConsumerTask", envelopes: list[Envelope], *, run: Run) -> None:
     with transaction.atomic():
-        fresh = _claim(task, envelopes)
+        with own_statements():
+            fresh = _claim(task, envelopes)
         durations = run(task, fresh)
-        ProcessedMessage.objects.finish(consumer=task.name, durations_ms=durations)
+        with own_statements():
+            ProcessedMessage.objects.finish(consumer=task.name, durations_ms=durations)
     _log_processed(
         task, [one for one in fresh if one.message_id in durations], repeated_count=len(envelopes) - len(fresh)
     )
@@ -132,8 +134,8 @@ def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) ->
         except SoftTimeLimitExceeded:
             raise
         except (Exception, SystemExit) as failure:
-            if is_database_away(failure) or is_being_stopped(failure):
-                raise
+            if is_nobodys_fault(failure) or is_being_stopped(failure) or not connection.is_usable():
+                raise  # where it took the connection along, each is tried alone, on one of its own
             failed.append((envelope, failure))
     if failed:
         failed_ids = [envelope.message_id for envelope, _error in failed]
@@ -156,13 +158,14 @@ def _process_long(task: "ConsumerTask", envelope: Envelope) -> None:
 
     Hazard: a worker killed in between runs it again, so the handler must find its own work done.
     """
-    standing = ProcessedMessage.objects.standing(
-        consumer=task.name, event=task.event.event_name, message_id=envelope.message_id
-    )
-    if standing == "processed" or (standing == "maybe held" and not _without_held(task, [envelope])):
-        return
+    with own_statements():
+        standing = ProcessedMessage.objects.standing(
+            consumer=task.name, event=task.event.event_name, message_id=envelope.message_id
+        )
+        if standing == "processed" or (standing == "maybe held" and not _without_held(task, [envelope])):
+            return
     duration = _run(task, envelope)
-    with transaction.atomic():
+    with own_statements(), transaction.atomic():
         _claim_in_hand(task, [envelope])
         ProcessedMessage.objects.finish(consumer=task.name, durations_ms={envelope.message_id: duration})
     _log_processed(task, [envelope], repeated_count=0)

@@ -37,7 +37,7 @@ def fail_export_of_dead_letter(*, key: str, consumer: str, **_kwargs: Any) -> No
     """End an export that still waits, since the message that was to start it is dead."""
     export_id = _uuid(key)  # a forged message may have any key
     if consumer == "orders.build_export" and export_id:
-        fail_undelivered(export_id)
+        fail_undelivered(export_id, consumer=consumer)
 
 
 def _uuid(key: str) -> UUID | None:

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
 from django.db import connection
+
+from tests.processes import url_of_test_database
 
 READ_ONLY = "default_transaction_read_only=on"  # as a standby is
 
@@ -20,3 +23,25 @@ def new_connections(setting: str = "") -> Iterator[None]:
     finally:
         connection.close()
         connection.settings_dict.update(before)
+
+
+@contextmanager
+def standby() -> Iterator[None]:
+    """Let the server take no writes from whoever connects, and make everybody but this thread connect anew."""
+    _change_database("SET default_transaction_read_only = on")
+    try:
+        yield
+    finally:
+        _change_database("RESET default_transaction_read_only")
+
+
+def _change_database(change: str) -> None:
+    ours = connection.connection.info.backend_pid if connection.connection else 0
+    with psycopg.connect(url_of_test_database(), autocommit=True) as other:
+        other.execute("SET default_transaction_read_only = off")
+        other.execute(f'ALTER DATABASE "{connection.settings_dict["NAME"]}" {change}')
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> ALL(%s)",
+            [[ours, other.info.backend_pid]],
+        )

@@ -18,7 +18,7 @@ from django.utils import timezone
 from messaging.envelope import Envelope
 from messaging.models import Attempt, DeadLetter, ProcessedMessage
 from messaging.models.dead_letter import Reason
-from messaging.outage import is_passing
+from messaging.outage import is_passing, was_cancelled
 from messaging.owners import owner_of
 from messaging.signals import dead_lettered
 from messaging.storable import storable
@@ -109,7 +109,7 @@ def tell(*, key: str, consumer: str, message_id: UUID) -> None:
     except SoftTimeLimitExceeded:  # the bundle's time is up, wherever it was: no fault of the receiver
         raise
     except Exception as error:
-        if is_passing(error):
+        if is_passing(error) and not was_cancelled(error):  # a query of its own that is too slow always is
             raise
         log.exception("receiver_failed", signal="dead_lettered", consumer=consumer, message_id=str(message_id))
 

@@ -9,7 +9,6 @@ looks for the inbox row of the message on trial, and only while some circuit is 
 """
 
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
 import structlog
@@ -79,7 +78,8 @@ def note_transient_failure(consumer: str, *, error_class: str) -> None:
     It looks after the commit, when the failures of all workers are there to be seen and no lock is held. A worker
     that dies in between leaves it to the next failure.
     """
-    transaction.on_commit(partial(_open_if_due, consumer, error_class), robust=True)
+    # No partial: Django 5.2 cannot log the failure of a hook without a __qualname__, and fails itself.
+    transaction.on_commit(lambda: _open_if_due(consumer, error_class), robust=True)
 
 
 def _open_if_due(consumer: str, error_class: str) -> None:

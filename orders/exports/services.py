@@ -77,14 +77,14 @@ def repeat_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
 
 
 @transaction.atomic
-def fail_undelivered(export_id: UUID) -> None:
-    """End an export that still waits, when no message that commands it is under way any more.
+def fail_undelivered(export_id: UUID, *, consumer: str) -> None:
+    """End an export that still waits, when no message that commands it is under way to the consumer any more.
 
     One that runs or has ended is left alone: its builder knows better. So is one whose first command has died and that
     was taken up since, with a command of its own.
     """
     Export.objects.lock(export_id)
-    commands = [step for step in progress_of(str(export_id)) if step.event == ExportRequested.event_name]
+    commands = [step for step in progress_of(str(export_id)) if step.consumer == consumer]
     if all(command.is_settled for command in commands) and Export.objects.fail_waiting(export_id, Failure.UNDELIVERED):
         log.warning("export_failed", export_id=str(export_id), reason=Failure.UNDELIVERED.value)
 

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import gt
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -19,6 +20,7 @@ from messaging.models.dead_letter import Reason
 from messaging.publish import publish
 from messaging.sending import send_bundle
 from tests.messaging.dead_letters.causes import envelope_of
+from tests.new_connections import standby
 from tests.processes import Process, wait_until
 from tests.sample.events import Listed, Sampled
 from tests.sample.models import Effect
@@ -183,34 +185,17 @@ def _end_held_backends() -> int:
     return len(pids)
 
 
-@contextmanager
-def standby() -> Iterator[None]:
-    """Let the server take no writes from whoever connects, and make everybody connect anew."""
-    change_database("SET default_transaction_read_only = on")
-    try:
-        yield
-    finally:
-        change_database("RESET default_transaction_read_only")
-
-
-def change_database(change: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET default_transaction_read_only = off")
-        cursor.execute(f'ALTER DATABASE "{connection.settings_dict["NAME"]}" {change}')
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+def trouble_counts(*processes: Process) -> list[int]:
+    return [process.output().count("database_in_trouble") for process in processes]
 
 
 def test_a_failover_to_a_server_that_takes_no_writes_yet_costs_no_message(worker: Process, relay: Process) -> None:
     envelopes = [envelope_of(Sampled(sample_id=uuid4())) for _ in range(5)]
-    said_before = worker.output().count("database_in_trouble")
+    before = trouble_counts(worker, relay)
     with standby():
         for envelope in envelopes:
             send_bundle("sample.take_one", [seal(envelope)], message_ids=[envelope.message_id])
-        wait_until(lambda: worker.output().count("database_in_trouble") > said_before, what="a worker that waits")
-        wait_until(lambda: "database_in_trouble" in relay.output(), what="a relay that waits")
+        wait_until(lambda: all(map(gt, trouble_counts(worker, relay), before)), what="worker and relay that wait")
     wait_until(lambda: Effect.objects.filter(consumer="take_one").count() == 5, seconds=60, what="all effects")
     assert relay.exit_code is None
     assert not Attempt.objects.exists()

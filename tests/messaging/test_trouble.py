@@ -1,9 +1,11 @@
 """One delivery while the database or the broker is in trouble: nothing is known to have failed, so nothing dies."""
 
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -13,11 +15,13 @@ from django.db import connection, transaction
 
 from messaging import delivery, outage
 from messaging.envelope import seal
+from messaging.flow import breaker
 from messaging.models import Attempt, DeadLetter, OutboxMessage
 from messaging.models.dead_letter import Reason
 from messaging.own_connection import own_connection
 from messaging.publish import publish
-from tests.new_connections import READ_ONLY, new_connections
+from messaging.signals import dead_lettered
+from tests.new_connections import READ_ONLY, new_connections, standby
 from tests.sample.events import Listed, Sampled
 from tests.sample.models import Effect
 from tests.sample.tasks import take_list, take_one
@@ -158,6 +162,102 @@ def test_a_failure_that_a_migration_keeps_from_being_recorded_kills_nothing(hand
             delivery.deliver(take_one, bundle)
     assert handed_back == [1]
     assert_that_nothing_failed()
+
+
+def test_behind_a_pooler_a_failover_that_it_does_not_tell_of_kills_nothing(
+    handed_back: list[int], pooled_url: str
+) -> None:
+    bundle = sealed("ok")
+    with new_connections():
+        connection.settings_dict["PORT"] = urlsplit(pooled_url).port
+        connection.ensure_connection()
+        connection.close()
+        with standby():
+            delivery.deliver(take_one, bundle)
+    assert handed_back == [1]
+    assert_that_nothing_failed()
+
+
+@pytest.mark.usefixtures("handed_back")
+def test_a_receiver_whose_query_always_takes_too_long_costs_no_dead_letter() -> None:
+    bundle = sealed("permanent")
+
+    def look_too_long(**_kwargs: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(60)")
+
+    dead_lettered.connect(look_too_long)
+    try:
+        with new_connections("statement_timeout=300"):
+            delivery.deliver(take_one, bundle)
+    finally:
+        dead_lettered.disconnect(look_too_long)
+    assert DeadLetter.objects.get().reason == Reason.PERMANENT_ERROR
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_an_inbox_that_a_migration_locks_costs_no_attempt(handed_back: list[int], count: int) -> None:
+    bundle = sealed(*["ok"] * count)
+    with own_connection() as migration:
+        migration.set_autocommit(False)
+        with migration.cursor() as cursor:
+            cursor.execute("LOCK TABLE messaging_processedmessage IN ACCESS EXCLUSIVE MODE")
+        with new_connections("statement_timeout=200"):
+            delivery.deliver(take_one, bundle)
+    assert handed_back == [count]
+    assert_that_nothing_failed()
+
+
+def test_the_time_that_was_waited_for_the_database_is_not_held_against_a_message(
+    handed_back: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = sealed("ok")
+    runs: list[object] = []
+
+    def lose_the_connection_and_then_run_out_of_time(event: object) -> None:
+        runs.append(event)
+        if len(runs) > 1:
+            raise SoftTimeLimitExceeded
+        connection.connection.close()
+        Effect.objects.exists()
+
+    monkeypatch.setattr(take_one, "handler", lose_the_connection_and_then_run_out_of_time)
+    delivery.deliver(take_one, bundle)
+    assert (len(runs), handed_back) == (2, [1])
+    assert_that_nothing_failed()
+
+
+def test_one_that_loses_its_transaction_by_idling_harms_no_other_of_its_bundle(
+    handed_back: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = sealed("ok", "slow", "ok")
+
+    def idle(event: Sampled) -> None:
+        if event.behaviour == "slow":
+            time.sleep(0.6)
+        Effect.objects.create(sample_id=event.sample_id, consumer="take_one")
+
+    monkeypatch.setattr(take_one, "handler", idle)
+    with new_connections("idle_in_transaction_session_timeout=200"):
+        delivery.deliver(take_one, bundle)
+    assert DeadLetter.objects.count() == 1
+    assert Effect.objects.count() == 2
+    assert handed_back == []
+
+
+def test_a_circuit_that_cannot_be_looked_at_does_not_undo_the_recorded_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bundle = sealed("transient")
+
+    def lose_the_connection(*_args: Any) -> None:
+        connection.connection.close()
+        Effect.objects.exists()
+
+    monkeypatch.setattr(breaker, "_open_if_due", lose_the_connection)
+    delivery.deliver(take_one, bundle)
+    connection.close()
+    assert Attempt.objects.get().attempt == 1
 
 
 @pytest.fixture
