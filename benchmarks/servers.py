@@ -40,8 +40,8 @@ def _empty(database_url: str, broker_url: str) -> None:
     with psycopg.connect(database_url) as database:
         database.execute("DROP SCHEMA public CASCADE")
         database.execute("CREATE SCHEMA public")
-        # Hashed 4,096 times, as PostgreSQL does it. The server of `make run` has its password hashed once, so connecting
-        # costs half (config/local/postgres.py): plain Celery, which connects for each task, would look too good.
+        # Hashed 4,096 times, as PostgreSQL does it. That of `make run` is hashed once, so that connecting costs half
+        # (config/local/postgres.py): plain Celery, which connects for each task, would look too good.
         password = sql.Literal(urlsplit(database_url).password)
         database.execute(sql.SQL("ALTER USER CURRENT_USER PASSWORD {}").format(password))
     with redis.Redis.from_url(broker_url) as broker:
