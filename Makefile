@@ -15,19 +15,19 @@ help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -e 's/:[^#]*## /\t/' | awk -F '\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
 
 run: $(VENV)/.run-ready ## Start everything, in the foreground, until Ctrl-C
-	@exec $(BIN)/python -m config.local.run
+	@exec $(BIN)/python -m baton_dev.run
 
 manage: $(VENV)/.run-ready ## Run manage.py with the servers of `make run`: make manage ARGS="help"
-	@exec $(BIN)/python -m config.local.run manage $(ARGS)
+	@exec $(BIN)/python -m baton_dev.run manage $(ARGS)
 
 reset: $(VENV)/.run-ready ## Delete the data that `make run` keeps; stop it first
-	@exec $(BIN)/python -m config.local.run reset
+	@exec $(BIN)/python -m baton_dev.run reset
 
 test: $(VENV)/.dev-ready ## Run the tests: make test ARGS="tests/orders -x"
 	@exec $(BIN)/python -m pytest $(or $(ARGS),-n 5 --dist loadfile)
 
 demo: $(VENV)/.run-ready ## Place orders, kill a worker midway, show that nothing got lost
-	@exec $(BIN)/python -m config.demo $(ARGS)
+	@exec $(BIN)/python -m orders.demo $(ARGS)
 
 bench: $(VENV)/.run-ready ## Measure against a plain Django view and a plain Celery task
 	@exec $(BIN)/python -m benchmarks $(ARGS)

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from benchmarks.report import Check, Figure, Section, ratio
 from benchmarks.rounds import Rounds
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from orders.models import Order, Product
 
 PLAIN, BATON = "/plain/orders", "/api/orders"

@@ -24,8 +24,8 @@ from benchmarks.processor_time import is_measurable, seconds_spent
 from benchmarks.report import Check, Figure, Section, ratio
 from benchmarks.rounds import Rounds
 from benchmarks.stage import Stage
-from messaging.models import OutboxMessage, ProcessedMessage
-from messaging.publish import publish
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
 
 SKU_COUNT = 1_000
 PUBLISH_AT_ONCE = 1_000  # events in one transaction

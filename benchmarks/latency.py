@@ -13,7 +13,7 @@ from benchmarks.models import Timing
 from benchmarks.processes import wait_until
 from benchmarks.report import Check, Figure, Section
 from benchmarks.stage import Stage
-from messaging.publish import publish
+from baton_messaging.publish import publish
 
 MAX_MEDIAN_MS = 50.0
 GAP_SECONDS = (0.05, 0.15)  # between two messages: long enough that all have gone back to sleep

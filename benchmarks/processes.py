@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from config.local.tether import tethered
+from baton_dev.supervisor.tether import tethered
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 90

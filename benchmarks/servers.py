@@ -11,8 +11,8 @@ import psycopg
 import redis
 from psycopg import sql
 
-from config.embedded import Postgres, Valkey
-from config.local.ports import LOOPBACK, free_port
+from baton_dev.servers.embedded import Postgres, Valkey
+from baton_dev.servers.ports import LOOPBACK, free_port
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def _empty(database_url: str, broker_url: str) -> None:
         database.execute("DROP SCHEMA public CASCADE")
         database.execute("CREATE SCHEMA public")
         # Hashed 4,096 times, as PostgreSQL does it. That of `make run` is hashed once, so that connecting costs half
-        # (config/local/postgres.py): plain Celery, which connects for each task, would look too good.
+        # (baton_dev/servers/postgres.py): plain Celery, which connects for each task, would look too good.
         password = sql.Literal(urlsplit(database_url).password)
         database.execute(sql.SQL("ALTER USER CURRENT_USER PASSWORD {}").format(password))
     with redis.Redis.from_url(broker_url) as broker:

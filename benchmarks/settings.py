@@ -7,7 +7,7 @@ from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS as _OPTIONS
 from config.settings import DELIVERY_LIMIT
 from config.settings import INSTALLED_APPS as _APPS
 from config.settings import MESSAGING as _MESSAGING
-from messaging.queues import Queue, celery_queues
+from baton_messaging.routing.queues import Queue, celery_queues
 
 INSTALLED_APPS = [*_APPS, "benchmarks"]
 ROOT_URLCONF = "benchmarks.urls"

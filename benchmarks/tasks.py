@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from benchmarks.events import Bundled, Listed, Single, Timed
 from benchmarks.models import Effect, Stock, Timing
-from messaging.consumer import consumer
+from baton_messaging.consumer import consumer
 
 
 @consumer(Single, bundle_size=1)

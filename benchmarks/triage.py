@@ -97,7 +97,7 @@ def _publish(count: int) -> list[UUID]:
     from django.db import transaction  # noqa: PLC0415
 
     from benchmarks.events import Timed  # noqa: PLC0415
-    from messaging.publish import publish  # noqa: PLC0415
+    from baton_messaging.publish import publish  # noqa: PLC0415
 
     keys = [uuid4() for _ in range(count)]
     with transaction.atomic():
@@ -108,7 +108,7 @@ def _publish(count: int) -> list[UUID]:
 def _send() -> None:
     from celery import current_app  # noqa: PLC0415
 
-    from messaging.relay.outbox import send_outbox  # noqa: PLC0415
+    from baton_messaging.relaying.outbox_round import send_outbox  # noqa: PLC0415
 
     with current_app.connection_for_write() as broker:
         send_outbox(current_app.amqp.Producer(broker, auto_declare=False))

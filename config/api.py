@@ -14,8 +14,8 @@ from ninja import NinjaAPI, Router
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 
-from messaging.desk.api import router as dead_letters_router
-from messaging.flow.api import router as consumers_router
+from baton_messaging.ui.api.dead_letters import router as dead_letters_router
+from baton_messaging.ui.api.consumers import router as consumers_router
 from orders.api import router as orders_router
 from orders.exports.api import router as exports_router
 

@@ -7,7 +7,7 @@ from celery import Celery
 from celery.signals import setup_logging, task_prerun, worker_process_init, worker_process_shutdown
 from django.db import close_old_connections
 
-from messaging.transport.install import install
+from baton_messaging.broker.transports import install
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -16,7 +16,7 @@ install()  # before any connection: redis:// now means a Redis with dead-letteri
 app = Celery("baton")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add("messaging.heartbeats.worker:HeartStep")  # each worker says that it lives, and what it holds
+app.steps["worker"].add("baton_messaging.processes.worker:HeartStep")  # each worker says that it lives, and what it holds
 # Celery closes the database connection before and after every task unless this key is on the app itself
 # (measured: 100 -> 261 tasks/s). What it counts is tasks per connection; stale ones are dropped by ConsumerTask.
 app.conf["CELERY_DB_REUSE_MAX"] = 10_000
@@ -25,7 +25,7 @@ app.conf["CELERY_DB_REUSE_MAX"] = 10_000
 @task_prerun.connect
 def check_database_connection(task: Any, **_kwargs: Any) -> None:
     """Let housekeeping find a living connection (F25). A consumer asks nobody beforehand: it waits and runs again."""
-    from messaging.consumer import ConsumerTask  # noqa: PLC0415 - Django's models are ready only now
+    from baton_messaging.consumer import ConsumerTask  # noqa: PLC0415 - Django's models are ready only now
 
     if not isinstance(task, ConsumerTask):
         close_old_connections()
@@ -39,7 +39,7 @@ def keep_django_logging(**_kwargs: Any) -> None:
 @worker_process_init.connect
 def start_tracing(**_kwargs: Any) -> None:
     """Trace in each child: what sends the traces does not survive a fork."""
-    from messaging import tracing  # noqa: PLC0415 - as above
+    from baton_messaging.messages import tracing  # noqa: PLC0415 - as above
 
     tracing.start("worker")
 
@@ -47,6 +47,6 @@ def start_tracing(**_kwargs: Any) -> None:
 @worker_process_shutdown.connect
 def stop_tracing(**_kwargs: Any) -> None:
     """Send what is left of the traces."""
-    from messaging import tracing  # noqa: PLC0415 - as above
+    from baton_messaging.messages import tracing  # noqa: PLC0415 - as above
 
     tracing.stop()

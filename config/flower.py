@@ -12,7 +12,7 @@ from typing import Any
 from flower.events import EventsState
 
 from config.env import end, env
-from config.local.ports import PortTakenError, is_taken
+from baton_dev.servers.ports import PortTakenError, is_taken
 
 if not env.FLOWER_BASIC_AUTH and not env.DJANGO_DEBUG:
     end("FLOWER_BASIC_AUTH: missing. Set it to user:password, or DJANGO_DEBUG to true.")

@@ -3,7 +3,7 @@
 import os
 
 from config.env import end, env
-from config.local.ports import PortTakenError, is_taken
+from baton_dev.servers.ports import PortTakenError, is_taken
 
 bind = f"{env.WEB_HOST}:{env.WEB_PORT}"
 worker_class = "gthread"
@@ -16,7 +16,7 @@ max_requests = 10_000  # requests (count) after which a process is replaced, so 
 max_requests_jitter = 1_000  # so that the processes are not replaced at the same time
 control_socket_disable = True  # it would be a file in the home directory, shared by all checkouts
 loglevel = "warning"  # that it starts and stops is told by whoever starts and stops it
-accesslog = None  # config/request_log.py writes a line per request, with its status and duration
+accesslog = None  # config/web/request_log.py writes a line per request, with its status and duration
 # For `--access-logfile -`: no query string, client address, referrer or user agent, for those are personal data.
 access_log_format = "%(m)s %(U)s %(s)s %(M)s ms"
 
@@ -29,13 +29,13 @@ def on_starting(server: object) -> None:
 
 def post_worker_init(worker: object) -> None:
     """Trace in each process, after the fork and when the settings are read."""
-    from messaging import tracing  # noqa: PLC0415 - Django is ready only now
+    from baton_messaging.messages import tracing  # noqa: PLC0415 - Django is ready only now
 
     tracing.start("web")
 
 
 def worker_exit(server: object, worker: object) -> None:
     """Send what is left of the traces."""
-    from messaging import tracing  # noqa: PLC0415 - as above
+    from baton_messaging.messages import tracing  # noqa: PLC0415 - as above
 
     tracing.stop()

@@ -6,7 +6,7 @@ from django.urls import include, path
 
 from config.api import api
 
-admin.autodiscover()  # here, because only who serves pages needs them: config/admin_site.py
+admin.autodiscover()  # here, because only who serves pages needs them: config/web/admin_site.py
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -16,10 +16,10 @@ urlpatterns = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("exports/", include("orders.exports.urls")),
     path("", include("orders.urls")),
-    path("", include("messaging.urls")),
+    path("", include("baton_messaging.urls")),
 ]
 
-handler400 = "config.error_pages.bad_request"
-handler403 = "config.error_pages.permission_denied"
-handler404 = "config.error_pages.page_not_found"
-handler500 = "config.error_pages.server_error"
+handler400 = "config.web.error_pages.bad_request"
+handler403 = "config.web.error_pages.permission_denied"
+handler404 = "config.web.error_pages.page_not_found"
+handler500 = "config.web.error_pages.server_error"

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from messaging.errors import PermanentError
+from baton_messaging.errors import PermanentError
 
 
 class InvalidQuantity(PermanentError):

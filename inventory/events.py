@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from messaging.events import Event
+from baton_messaging.events import Event
 
 
 class StockReserved(Event, name="inventory.stock_reserved", version=1, key="order_id"):

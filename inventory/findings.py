@@ -11,10 +11,10 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from inventory.models import Reservation
-from messaging.models import OutboxMessage, ProcessedMessage
-from messaging.queues import queue_named
-from messaging.reconciling import Finding, finds
-from messaging.reconciling.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.routing.queues import queue_named
+from baton_messaging.recovery import Finding, finds
+from baton_messaging.recovery.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER
 
 CONSUMER: Final = "inventory.reserve_stock"
 REMEDY: Final = "Find out who deleted the reservations, or which release wrote none; then reserve by hand or cancel."

@@ -16,7 +16,7 @@ from django.db.models import Sum
 from inventory.allocation import Allocation, Demand, allocate
 from inventory.events import StockRejected, StockReserved
 from inventory.models import Reservation, ReservationLine, StockItem
-from messaging.publish import publish
+from baton_messaging.publish import publish
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ when it is away the message goes back to the broker and costs no attempt.
 
 from inventory import services
 from inventory.allocation import Demand
-from messaging.consumer import consumer
+from baton_messaging.consumer import consumer
 from orders.events import OrderCancelled, OrderPlaced
 
 

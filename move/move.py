@@ -39,8 +39,8 @@ for f in files:
         if new != dotted:
             # a module that becomes a package's __init__ or vice versa does not occur
             moves.append((f, path_of(new) + ("/__init__.py" if is_init else ".py")))
-    elif f.startswith("messaging/"):
-        g = re.sub(r"^messaging/", path_of("baton_messaging") + "/", f)
+    elif f.startswith("baton_messaging/"):
+        g = re.sub(r"^baton_messaging/", path_of("baton_messaging") + "/", f)
         g = g.replace("/templates/messaging/", "/templates/baton_messaging/").replace("/static/messaging/", "/static/baton_messaging/")
         moves.append((f, g))
 seen = set()

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from messaging.doctor.examinations import examines
-from messaging.doctor.lines import Line, judged
+from baton_messaging.diagnosis.doctor.register import examines
+from baton_messaging.diagnosis.doctor.lines import Line, judged
 from notifications.delivery import log_in
 from notifications.errors import MailUnavailable
 

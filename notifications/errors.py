@@ -3,7 +3,7 @@
 A mail server likes to quote the recipient in its answer, so only its codes are repeated here.
 """
 
-from messaging.errors import PermanentError, TransientError
+from baton_messaging.errors import PermanentError, TransientError
 
 
 class MailRefused(PermanentError):

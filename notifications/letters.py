@@ -18,7 +18,7 @@ from django.core.validators import validate_email
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from messaging.context import current_correlation_id
+from baton_messaging.messages.context import current_correlation_id
 from notifications.errors import MailRefused
 from notifications.models import Kind
 from notifications.orders import OrderDetails

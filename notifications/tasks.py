@@ -14,7 +14,7 @@ hard limit ends the process.
 """
 
 from inventory.events import StockRejected, StockReserved
-from messaging.consumer import consumer
+from baton_messaging.consumer import consumer
 from notifications import exports, services
 from notifications.models import Kind
 from orders.events import ExportReady, OrderCancelled, OrderPlaced

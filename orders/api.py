@@ -11,9 +11,9 @@ from ninja.errors import HttpError, ValidationError
 from ninja.responses import Status as Answer
 from ninja.security import django_auth_is_staff
 
-from messaging.progress import progress_of
-from messaging.triage.report import triage
-from messaging.triage.schemas import TriageOut
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.diagnosis.triage.report import triage
+from baton_messaging.ui.api.triage_schemas import TriageOut
 from orders import services
 from orders.errors import IdempotencyKeyReused, OrderAlreadySettled, OrderNotFound, OrderRefused
 from orders.models import Order

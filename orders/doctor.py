@@ -9,9 +9,9 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.files.base import ContentFile
 
-from messaging.doctor.examinations import examines
-from messaging.doctor.lines import Line, judged
-from messaging.owners import owner_of
+from baton_messaging.diagnosis.doctor.register import examines
+from baton_messaging.diagnosis.doctor.lines import Line, judged
+from baton_messaging.routing.ownership import owner_of
 from orders.exports.files import storage
 
 MIN_FREE_BYTES: Final = 1 << 30  # an export of ten million rows takes about that

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from messaging.errors import PermanentError
+from baton_messaging.errors import PermanentError
 from orders.money import MAX_TOTAL
 
 

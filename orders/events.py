@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from messaging.events import Event
+from baton_messaging.events import Event
 
 
 class Line(BaseModel):

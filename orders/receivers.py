@@ -6,7 +6,7 @@ from uuid import UUID
 import structlog
 from django.dispatch import receiver
 
-from messaging.signals import dead_lettered, dead_letters_settled
+from baton_messaging.signals import dead_lettered, dead_letters_settled
 from orders.exports.services import fail_undelivered
 from orders.models import Order
 

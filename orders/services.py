@@ -12,7 +12,7 @@ import structlog
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from messaging.publish import publish
+from baton_messaging.publish import publish
 from orders.errors import (
     IdempotencyKeyReused,
     OneCurrencyOnly,

@@ -12,8 +12,8 @@ from celery import current_task
 from django.conf import settings
 
 from inventory.events import StockRejected, StockReserved
-from messaging.consumer import consumer
-from messaging.scheduled import scheduled_task
+from baton_messaging.consumer import consumer
+from baton_messaging.scheduled import scheduled_task
 from orders import services
 from orders.events import ExportRequested, OrderCancelled, OrderPlaced
 from orders.exports import building, housekeeping

@@ -6,8 +6,8 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from messaging.triage.facts import Subject
-from messaging.triage.subjects import Kind, register, uuids_in
+from baton_messaging.diagnosis.triage.facts import Subject
+from baton_messaging.diagnosis.triage.subjects import Kind, register, uuids_in
 from orders.events import OrderPlaced
 from orders.exports.triage import EXPORTS
 from orders.models import Order

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from messaging.triage.pages import triage_page
+from baton_messaging.ui.triage.pages import triage_page
 from orders import services
 from orders.errors import IdempotencyKeyReused, OrderAlreadySettled, OrderNotFound, OrderRefused
 from orders.forms import OrderForm

@@ -10,7 +10,7 @@ from django.utils import translation
 from pytest_django.plugin import blocking_manager_key
 from xdist.scheduler import LoadFileScheduling
 
-from messaging.transport import looking
+from baton_messaging.broker.inspect import snapshot
 from tests import emptying, evidence
 from tests.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - here only: one process can have one browser
 from tests.forkserver import stop_fork_servers
@@ -142,10 +142,10 @@ def quiet(transactional_db: None, empty_broker: None) -> Iterator[None]:
 @pytest.fixture
 def patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the broker's answer, however busy the machine is: what is tested is the answer, not the time."""
-    if looking._look is not None:  # a look of the test before
-        looking._look.exception(timeout=10)
-    monkeypatch.setattr(looking, "_last", None)
-    monkeypatch.setattr(looking.look_at, "__kwdefaults__", {"seconds": 10.0})
+    if snapshot._look is not None:  # a look of the test before
+        snapshot._look.exception(timeout=10)
+    monkeypatch.setattr(snapshot, "_last", None)
+    monkeypatch.setattr(snapshot.look_at, "__kwdefaults__", {"seconds": 10.0})
 
 
 @pytest.fixture

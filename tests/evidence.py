@@ -11,8 +11,8 @@ import pytest
 from celery import current_app
 from django.db.models import Count
 
-from messaging.models import Attempt, DeadLetter, Heartbeat, OutboxMessage, ProcessedMessage
-from messaging.transport.depth import depths
+from baton_messaging.models import Attempt, DeadLetter, Heartbeat, OutboxMessage, ProcessedMessage
+from baton_messaging.broker.inspect.depth import depths
 from tests import processes
 
 MAX_ROWS = 20

@@ -18,7 +18,7 @@ import socket
 import sys
 from pathlib import Path
 
-from config.local.tether import signal_on_parent_death
+from baton_dev.supervisor.tether import signal_on_parent_death
 from tests.forkserver import CONNECTION_NAME, MAX_PACKET_BYTES, PROJECT
 
 #: What most programs need and what does not read the project's settings.

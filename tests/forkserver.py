@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from config.local.tether import tethered
+from baton_dev.supervisor.tether import tethered
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_PACKET_BYTES = 200_000

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from django.db import connection, connections
 
-from config.local.ports import LOOPBACK, free_port
+from baton_dev.servers.ports import LOOPBACK, free_port
 from tests.processes import wait_until
 
 POOL_SIZE = 3

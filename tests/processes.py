@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from django.db import connection
 
-from config.local.tether import tethered
+from baton_dev.supervisor.tether import tethered
 from tests.forkserver import forked
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -11,8 +11,8 @@ from typing import Any
 from celery import current_app
 from django.db import connection
 
-from messaging.models import Attempt, Heartbeat, OutboxMessage
-from messaging.transport.redis import Channel as RedisChannel
+from baton_messaging.models import Attempt, Heartbeat, OutboxMessage
+from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from tests import emptying
 from tests.forkserver import CONNECTION_NAME
 from tests.processes import started, wait_until

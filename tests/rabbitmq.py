@@ -19,9 +19,9 @@ from typing import NoReturn
 import amqp
 import pytest
 
-from config.local.ports import LOOPBACK, free_port, is_taken
-from config.local.service import Service, ServiceError
-from config.local.tether import tethered
+from baton_dev.servers.ports import LOOPBACK, free_port, is_taken
+from baton_dev.servers.service import Service, ServiceError
+from baton_dev.supervisor.tether import tethered
 
 SCRIPTS = (
     "/usr/lib/rabbitmq/bin/rabbitmq-server",

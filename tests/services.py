@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import Postgres, Valkey
+from baton_dev.servers.embedded import Postgres, Valkey
 
 STATE_DIR = Path(__file__).resolve().parent.parent / "var" / "test"
 NOBODY = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}

@@ -8,8 +8,8 @@ from config.settings import DELIVERY_LIMIT
 from config.settings import EXPORTS as _EXPORTS
 from config.settings import INSTALLED_APPS as _APPS
 from config.settings import MESSAGING as _MESSAGING
-from messaging.queues import Queue, celery_queues
-from messaging.transport.options import redis_options
+from baton_messaging.routing.queues import Queue, celery_queues
+from baton_messaging.broker.options import redis_options
 
 INSTALLED_APPS = [*_APPS, "tests.sample"]
 QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))

@@ -19,6 +19,6 @@ UNFOLD = {
     "SITE_ICON": _icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
     "SHOW_VIEW_ON_SITE": True,
-    "SIDEBAR": {"navigation": "config.admin_menu.menu"},
+    "SIDEBAR": {"navigation": "config.web.admin_menu.menu"},
     "COLORS": {"primary": {step: f"oklch({light} 0.08 178)" for step, light in zip(_STEPS, _GREENS, strict=True)}},
 }

@@ -10,7 +10,7 @@ DEBUG = env.DJANGO_DEBUG
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
-    "config.admin_site.AdminConfig",
+    "config.web.admin_site.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -29,21 +29,21 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.request_log.RequestLogMiddleware",
-    "messaging.middleware.correlate",
+    "config.web.request_log.RequestLogMiddleware",
+    "baton_messaging.middleware.correlate",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
-    "config.body_limit.BodyLimitMiddleware",  # before anything reads the body, after the language is known
-    "config.query_text.QueryTextMiddleware",
+    "config.web.body_limit.BodyLimitMiddleware",  # before anything reads the body, after the language is known
+    "config.web.query_text.QueryTextMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "config.polled_login.PolledLoginMiddleware",
+    "config.web.polled_login.PolledLoginMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"

@@ -4,8 +4,8 @@ from celery.schedules import crontab
 
 from config.env import env
 from config.queues import QUEUES
-from messaging.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
-from messaging.transport.options import broker_settings
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
+from baton_messaging.broker.options import broker_settings
 
 # Returns to the queue before a message is dead-lettered: 3 means four runs, as RabbitMQ counts. Enough for a deploy
 # that kills workers twice; few enough that a message that kills its worker does so for seconds, not for a night (F07).
@@ -25,8 +25,8 @@ CELERY_BROKER_USE_SSL = _broker.use_ssl
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True  # a worker that starts before its broker waits for it
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # and goes on waiting, however long the outage
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # a queue that is deleted under its worker ends no worker, but a connection
-CELERY_WORKER_CONSUMER = "messaging.transport.consumer:Consumer"  # dead-letters what cannot be decoded
-CELERY_WORKER_POOL = "messaging.worker.prefork:TaskPool"  # -P prefork; notices at once that a child was killed
+CELERY_WORKER_CONSUMER = "baton_messaging.worker.consumer:Consumer"  # dead-letters what cannot be decoded
+CELERY_WORKER_POOL = "baton_messaging.worker.pool:TaskPool"  # -P prefork; notices at once that a child was killed
 
 # --- Queues and routes: from the one table -------------------------------------------------------------------------
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
@@ -72,7 +72,7 @@ CELERY_EVENT_QUEUE_EXPIRES = 60  # seconds until the queue of a Flower that is g
 # --- Schedule ------------------------------------------------------------------------------------------------------
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = "UTC"  # no daylight saving in the schedule (F91)
-CELERY_BEAT_SCHEDULER = "messaging.heartbeats.scheduler:Scheduler"  # Celery's own, which says that it ticks
+CELERY_BEAT_SCHEDULER = "baton_messaging.processes.scheduler:Scheduler"  # Celery's own, which says that it ticks
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5  # seconds; beat's sign of life is a tick, so it ticks at least as often as it beats
 # Times of the clock, not intervals, so that restarts of beat skip nothing (F79). `expires` (seconds) is below the
 # interval: after an outage one tick runs, not a flood of old ones (F78).

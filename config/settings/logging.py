@@ -48,7 +48,7 @@ LOGGING = {
     },
 }
 
-TRACING_ENDPOINT = env.OTEL_EXPORTER_OTLP_ENDPOINT  # messaging/tracing.py; empty: no traces
+TRACING_ENDPOINT = env.OTEL_EXPORTER_OTLP_ENDPOINT  # baton_messaging/messages/tracing.py; empty: no traces
 
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False  # an address is personal data
 DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line per request, when it has ended

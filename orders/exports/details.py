@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from messaging.errors import PermanentError
+from baton_messaging.errors import PermanentError
 from orders.exports.models import Export
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from messaging.publish import publish
+from baton_messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports.files import delete_all_files
 from orders.exports.lease import Hold

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection, transaction
 
-from messaging.progress import progress_of
-from messaging.publish import publish
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports.errors import (
     ExportNotActive,

@@ -6,8 +6,8 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from messaging.triage.facts import Subject, Work
-from messaging.triage.subjects import Kind, uuids_in
+from baton_messaging.diagnosis.triage.facts import Subject, Work
+from baton_messaging.diagnosis.triage.subjects import Kind, uuids_in
 from orders.events import ExportRequested
 from orders.exports.models import Export
 from orders.exports.states import ACTIVE, ExportState

@@ -13,7 +13,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from config.embedded import Postgres, Valkey
+from baton_dev.servers.embedded import Postgres, Valkey
 from tests.rabbitmq import RabbitMQ, is_installed
 
 

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from messaging.events import Event
-from messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
-from messaging.publish import publish
-from messaging.triage.verdict import State
+from baton_messaging.events import Event
+from baton_messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
+from baton_messaging.diagnosis.triage.verdict import State
 from tests.blame.stack import Stack
 from tests.sample.events import Sampled
 

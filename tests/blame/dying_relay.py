@@ -16,7 +16,7 @@ def die(*_args: object, **_kwargs: object) -> int:
 if __name__ == "__main__":
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - as manage.py has it
     django.setup()
-    from messaging.models.outbox import OutboxQuerySet
+    from baton_messaging.models.outbox import OutboxQuerySet
 
     OutboxQuerySet.mark_published = die  # type: ignore[method-assign]
     call_command("relay")

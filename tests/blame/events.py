@@ -1,6 +1,6 @@
 from uuid import UUID
 
-from messaging.events import Event
+from baton_messaging.events import Event
 
 
 class Laned(Event, name="blame.laned", key="blame_id"):

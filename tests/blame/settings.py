@@ -6,8 +6,8 @@ The sample consumers have an owner of their own here, so that blaming the platfo
 import os
 from pathlib import Path
 
-from messaging.queues import Queue, Team, celery_queues
-from messaging.transport.options import redis_options
+from baton_messaging.routing.queues import Queue, Team, celery_queues
+from baton_messaging.broker.options import redis_options
 from tests.blame.queues import LANE, ODD
 from tests.settings import *  # noqa: F403
 from tests.settings import BASE_DIR

@@ -3,7 +3,7 @@ from contextlib import suppress
 
 from celery.exceptions import SoftTimeLimitExceeded
 
-from messaging.consumer import consumer
+from baton_messaging.consumer import consumer
 from tests.blame.events import Hurried, Laned, Lingered, Misfit
 from tests.blame.queues import LANE, ODD
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import Postgres, Valkey
+from baton_dev.servers.embedded import Postgres, Valkey
 
 
 @pytest.fixture

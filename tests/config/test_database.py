@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError, connection
 
-from messaging.outage import is_database_away
+from baton_messaging.database.errors import is_database_away
 
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 

@@ -9,15 +9,15 @@ import pytest
 
 from config import env as env_module
 from config.env import Environment, example
-from config.local.ports import free_port
-from config.local.service import PROJECT_DIR
+from baton_dev.servers.ports import free_port
+from baton_dev.servers.service import PROJECT_DIR
 
 STRONG = "a-secret-of-fifty-characters-or-more-0123456789-abcdefgh"
 MANAGE = (sys.executable, "manage.py", "check")
 CELERY = (sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", "orders")
 GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "config.wsgi")
 FLOWER = (sys.executable, "-m", "celery", "-A", "config", "flower", "--conf=config/flower.py")
-RUN = (sys.executable, "-m", "config.local.run")
+RUN = (sys.executable, "-m", "baton_dev.run")
 
 
 def run(command: tuple[str, ...], **variables: object) -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest
 from django.test import Client, RequestFactory
 from django.utils import translation
 
-from config import error_pages
+from config.web import error_pages
 
 pytestmark = pytest.mark.django_db
 

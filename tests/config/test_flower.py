@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from celery import current_app
 
-from config.local.ports import free_port
+from baton_dev.servers.ports import free_port
 from tests.processes import Process, alone, wait_until
 
 LOGIN = "operator:a-password-of-some-length"

@@ -8,14 +8,14 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 
-from messaging.publish import publish
+from baton_messaging.publish import publish
 from tests.processes import ROOT, _environment
 from tests.sample.events import Sampled
 
 #: What only pages, the API, scrapes, system checks or other commands need.
 FOREIGN = {
-    "config.api", "config.urls", "messaging.admin", "messaging.board", "messaging.checks.questions", "messaging.desk",
-    "messaging.doctor", "messaging.metrics", "orders.admin", "orders.views", "prometheus_client", "pydantic_settings",
+    "config.api", "config.urls", "baton_messaging.ui.admin", "baton_messaging.ui.board", "baton_messaging.checks.questions", "baton_messaging.ui.desk",
+    "baton_messaging.diagnosis.doctor", "baton_messaging.observability.prometheus", "orders.admin", "orders.views", "prometheus_client", "pydantic_settings",
     "unfold.forms",
 }  # fmt: skip
 PROBE = """
@@ -54,9 +54,9 @@ def test_triage_imports_nothing_that_only_others_need_and_looks_for_no_garbage_m
 @pytest.mark.parametrize(
     ("module", "foreign"),
     [
-        ("config.local.run", {"celery", "django", "psycopg", "redis"}),
-        ("config.local.postgres", {"celery", "psycopg"}),
-        ("config.local.valkey", {"celery", "redis"}),
+        ("baton_dev.run", {"celery", "django", "psycopg", "redis"}),
+        ("baton_dev.servers.postgres", {"celery", "psycopg"}),
+        ("baton_dev.servers.valkey", {"celery", "redis"}),
     ],
 )
 def test_make_run_and_its_servers_start_without_what_the_programs_need(module: str, foreign: set[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config.local.service import PROJECT_DIR
+from baton_dev.servers.service import PROJECT_DIR
 
 
 @pytest.fixture

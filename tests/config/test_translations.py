@@ -4,8 +4,8 @@ import doctest
 
 import pytest
 
-from config import translations
-from config.translations import SOURCES, Text, faults, texts_in_python, texts_in_template, texts_used
+from baton_dev import translations
+from baton_dev.translations import SOURCES, Text, faults, texts_in_python, texts_in_template, texts_used
 
 
 @pytest.mark.parametrize("locale", SOURCES)

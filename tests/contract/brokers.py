@@ -15,10 +15,10 @@ from amqp.exceptions import InternalError
 from celery import Celery
 from kombu.message import Message
 
-from config.embedded import Valkey
-from messaging.flow.migration import patiently
-from messaging.queues import dead_letter_queue
-from messaging.transport.depth import Depth, depths
+from baton_dev.servers.embedded import Valkey
+from baton_messaging.maintenance.queue_migration import patiently
+from baton_messaging.routing.queues import dead_letter_queue
+from baton_messaging.broker.inspect.depth import Depth, depths
 from tests.contract.celery_app import QUEUES, STARTED, make_app
 from tests.forkserver import forked
 from tests.processes import Process, wait_until

@@ -6,9 +6,9 @@ from celery import Celery
 
 from config.queues import PLATFORM
 from config.settings import celery as project
-from messaging.queues import DEAD_LETTER_QUEUE, EXCHANGE, Queue, celery_queues
-from messaging.transport.install import install
-from messaging.transport.options import broker_settings, redis_options
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, Queue, celery_queues
+from baton_messaging.broker.transports import install
+from baton_messaging.broker.options import broker_settings, redis_options
 
 QUEUES = ("contract", "contract.other")
 STARTED, FINISHED = "started", "finished"  # what the tasks write down
@@ -54,6 +54,6 @@ def make_app(broker_url: str, *, visibility_timeout: float | None = None, **opti
         task_time_limit=None,
         result_backend="disabled://",
         beat_schedule={},
-        worker_consumer="messaging.transport.consumer:Consumer",
+        worker_consumer="baton_messaging.worker.consumer:Consumer",
     )
     return app

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import Valkey
+from baton_dev.servers.embedded import Valkey
 from tests.contract.brokers import LONG_VISIBILITY_TIMEOUT, Broker, make_broker, measure_recovery
 from tests.contract.celery_app import QUEUES
 from tests.processes import Process

@@ -6,10 +6,10 @@ import kombu
 import pytest
 from celery import current_app
 
-from messaging.doctor.broker import examine_broker
-from messaging.doctor.lines import Verdict
-from messaging.doctor.queues import examine_declarations
-from messaging.queues import EXCHANGE
+from baton_messaging.diagnosis.doctor.broker import examine_broker
+from baton_messaging.diagnosis.doctor.lines import Verdict
+from baton_messaging.diagnosis.doctor.queues import examine_declarations
+from baton_messaging.routing.queues import EXCHANGE
 from tests.contract.brokers import Broker
 
 
@@ -30,7 +30,7 @@ def test_the_broker_and_its_version_are_named(broker: Broker) -> None:
 def test_an_old_rabbitmq_is_found(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
     if broker.is_valkey:
         pytest.skip("about RabbitMQ")
-    monkeypatch.setattr("messaging.doctor.broker.MIN_RABBITMQ", (99, 0))
+    monkeypatch.setattr("baton_messaging.diagnosis.doctor.broker.MIN_RABBITMQ", (99, 0))
     (line,) = examine_broker()
     assert (line.verdict, line.wanted) == (Verdict.FINDING, "RabbitMQ 3.10 or newer")
 

@@ -22,13 +22,13 @@ from django.db import connection, transaction
 from django.db.models import Q, Sum
 from django.db.models.functions import Now
 
-from config.embedded import Valkey
+from baton_dev.servers.embedded import Valkey
 from inventory.models import StockItem
-from messaging.flow.migration import patiently
-from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Recovery
-from messaging.publish import publish
-from messaging.queues import DEAD_LETTER_QUEUE
-from messaging.transport.install import install
+from baton_messaging.maintenance.queue_migration import patiently
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Recovery
+from baton_messaging.publish import publish
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.broker.transports import install
 from notifications.models import MailLog
 from orders import services
 from orders.exports.states import ExportState

@@ -9,13 +9,13 @@ import kombu
 import pytest
 from celery import current_app
 
-from messaging.models import OutboxMessage
-from messaging.models.heartbeat import Trouble
-from messaging.relay.bundles import BrokerFull
-from messaging.relay.loop import Relay
-from messaging.relay.outbox import send_outbox
-from messaging.transport.blocking import is_still_blocked
-from messaging.transport.rabbitmq import BrokerBlocked
+from baton_messaging.models import OutboxMessage
+from baton_messaging.models.heartbeat import Trouble
+from baton_messaging.relaying.bundles import BrokerFull
+from baton_messaging.relaying.loop import Relay
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
+from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
 from tests.contract.brokers import Broker, open_gate, wait_for_lines
 from tests.contract.celery_app import FINISHED, QUEUES, STARTED
 from tests.messaging.relay.outbox_and_queue import place

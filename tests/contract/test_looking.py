@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from messaging.transport import looking
+from baton_messaging.broker.inspect import snapshot
 from tests.contract.brokers import Broker
 from tests.contract.celery_app import QUEUES
 
@@ -13,17 +13,17 @@ from tests.contract.celery_app import QUEUES
 @pytest.fixture
 def looked_at(broker: Broker, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     settings.CELERY_BROKER_READ_URL = broker.service.url
-    monkeypatch.setattr(looking, "current_app", broker.app)
-    monkeypatch.setattr(looking, "_look", None)
-    monkeypatch.setattr(looking, "_last", None)
+    monkeypatch.setattr(snapshot, "current_app", broker.app)
+    monkeypatch.setattr(snapshot, "_look", None)
+    monkeypatch.setattr(snapshot, "_last", None)
     yield broker
-    if looking._look is not None:
-        looking._look.exception(timeout=10)
+    if snapshot._look is not None:
+        snapshot._look.exception(timeout=10)
 
 
 def test_a_look_counts_what_waits(looked_at: Broker) -> None:
     for _ in range(3):
         looked_at.send("wait", "nowhere")
-    found = looking.look_at([*QUEUES, "no such queue"], seconds=10)
+    found = snapshot.look_at([*QUEUES, "no such queue"], seconds=10)
     assert found is not None
     assert (found[QUEUES[0]].waiting, found[QUEUES[1]].waiting, found["no such queue"].waiting) == (3, 0, 0)

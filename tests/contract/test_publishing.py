@@ -7,9 +7,9 @@ import kombu
 import pytest
 from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
 
-from messaging.queues import EXCHANGE
-from messaging.transport.depth import Depth
-from messaging.transport.routing import NO_ROUTE, UnroutableMessage
+from baton_messaging.routing.queues import EXCHANGE
+from baton_messaging.broker.inspect.depth import Depth
+from baton_messaging.broker.routing import NO_ROUTE, UnroutableMessage
 from tests.contract.brokers import Broker, drain
 from tests.contract.celery_app import QUEUES
 

@@ -11,14 +11,14 @@ from celery import current_app
 from django.conf import settings
 from django.utils import timezone
 
-from messaging.flow.parking import park
-from messaging.models import Attempt, DeadLetter, OutboxMessage
-from messaging.models.dead_letter import Reason
-from messaging.queues import EXCHANGE
-from messaging.relay import bundles
-from messaging.relay.outbox import send_outbox
-from messaging.relay.retries import send_retries
-from messaging.transport.routing import UnroutableMessage
+from baton_messaging.flow_control.parking import park
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.routing.queues import EXCHANGE
+from baton_messaging.relaying import bundles
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.relaying.retry_round import send_retries
+from baton_messaging.broker.routing import UnroutableMessage
 from tests.contract.brokers import Broker
 from tests.messaging.dead_letters.causes import envelope_of
 from tests.messaging.relay.outbox_and_queue import place

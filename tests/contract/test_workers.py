@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from messaging.transport.options import RENEWALS_PER_LEASE
+from baton_messaging.broker.options import RENEWALS_PER_LEASE
 from tests.contract.brokers import (
     ALL_QUEUES,
     LONG_VISIBILITY_TIMEOUT,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from messaging.metrics.scrape import exposition
-from messaging.statistics.tallying import tally
+from baton_messaging.observability.prometheus.scrape import exposition
+from baton_messaging.observability.statistics.rollup import tally
 from tests.messaging.metrics.test_metrics import a_heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)

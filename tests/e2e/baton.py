@@ -13,8 +13,8 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from config.embedded import Postgres
-from config.local.ports import free_port
+from baton_dev.servers.embedded import Postgres
+from baton_dev.servers.ports import free_port
 from tests.e2e.clone import clone_to
 from tests.processes import Process, alone, wait_until
 
@@ -116,7 +116,7 @@ class Baton(Customers):
 
     def manage(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run manage.py beside it."""
-        command = [*self._as_a_stranger(), ".venv/bin/python", "-m", "config.local.run", "manage", *words]
+        command = [*self._as_a_stranger(), ".venv/bin/python", "-m", "baton_dev.run", "manage", *words]
         return subprocess.run(command, cwd=self.directory, capture_output=True, text=True, check=False)
 
     def press_ctrl_c(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from config.embedded import Postgres
+from baton_dev.servers.embedded import Postgres
 from tests.e2e.baton import Baton, attempt
 from tests.processes import wait_until
 

@@ -6,7 +6,7 @@ from collections import Counter
 import psycopg
 import pytest
 
-from config.embedded import Postgres
+from baton_dev.servers.embedded import Postgres
 from tests.e2e.baton import Baton
 
 pytestmark = pytest.mark.timeout(300)

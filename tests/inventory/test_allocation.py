@@ -8,7 +8,7 @@ from uuid_utils.compat import uuid7
 from inventory import allocation
 from inventory.allocation import Demand, allocate
 from inventory.errors import InvalidQuantity
-from messaging.errors import PermanentError
+from baton_messaging.errors import PermanentError
 
 SKUS = st.sampled_from(["A", "B", "C", "unknown"])
 DEMANDS = st.lists(st.dictionaries(SKUS, st.integers(1, 5), min_size=1).map(lambda lines: Demand(uuid7(), lines)))

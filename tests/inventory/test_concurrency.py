@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from inventory import services
 from inventory.models import Reservation, ReservationLine
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from tests.inventory.factories import demand, reserved, stock, wait_until_blocked
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ from uuid_utils.compat import uuid7
 
 from inventory import services
 from inventory.models import Reservation, ReservationLine, StockItem
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from tests.inventory.factories import demand, reserved, stock
 
 pytestmark = pytest.mark.django_db

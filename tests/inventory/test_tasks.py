@@ -11,9 +11,9 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from inventory.models import Reservation
-from messaging.models import DeadLetter
-from messaging.models.dead_letter import Reason
-from messaging.publish import publish
+from baton_messaging.models import DeadLetter
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.publish import publish
 from orders.events import Line, OrderCancelled, OrderPlaced
 from tests.inventory.factories import reserved, stock
 from tests.processes import running, wait_until, worker_command

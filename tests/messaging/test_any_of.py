@@ -6,8 +6,8 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from messaging.models import OutboxMessage
-from messaging.publish import publish
+from baton_messaging.models import OutboxMessage
+from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db

@@ -1,7 +1,7 @@
 import doctest
 
-from messaging import backoff
-from messaging.backoff import backoff_seconds
+from baton_messaging.consuming import backoff
+from baton_messaging.consuming.backoff import backoff_seconds
 
 
 def test_the_examples_in_the_docstring_hold() -> None:

@@ -12,13 +12,13 @@ import pytest
 from celery import current_app
 from django.db import connection, transaction
 
-from messaging.delivery import deliver
-from messaging.envelope import seal
-from messaging.events import Event
-from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
-from messaging.models.dead_letter import Reason
-from messaging.publish import publish
-from messaging.sending import send_bundle
+from baton_messaging.consuming.delivery import deliver
+from baton_messaging.messages.envelope import seal
+from baton_messaging.events import Event
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.publish import publish
+from baton_messaging.routing.send import send_bundle
 from tests.messaging.dead_letters.causes import envelope_of
 from tests.new_connections import standby
 from tests.processes import Process, wait_until

@@ -7,9 +7,9 @@ from django.core import signing
 from django.test import override_settings
 from django.utils import timezone
 
-from messaging.envelope import Envelope, seal, unseal
-from messaging.errors import BadSignature, InvalidPayload, Undecodable, UnknownEvent
-from messaging.events import Event
+from baton_messaging.messages.envelope import Envelope, seal, unseal
+from baton_messaging.errors import BadSignature, InvalidPayload, Undecodable, UnknownEvent
+from baton_messaging.events import Event
 
 
 class Priced(Event, name="sample.priced", version=3, key="sample_id"):
@@ -70,7 +70,7 @@ def test_an_envelope_signed_with_an_old_key_is_accepted_while_the_key_is_a_fallb
 @pytest.mark.parametrize("text", ["[]", "{}", '{"message_id": "x"}', "not json", '{"message_id": null}', "3", '"text"'])
 def test_signed_nonsense_is_undecodable(text: str) -> None:
     with pytest.raises(Undecodable):
-        unseal(signing.Signer(salt="messaging.envelope").sign(text))
+        unseal(signing.Signer(salt="baton_messaging.messages.envelope").sign(text))
 
 
 def test_an_unknown_version_is_named() -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.db.utils import InternalError
 
-from messaging.outage import is_database_away, is_database_there, is_passing, takes_writes
+from baton_messaging.database.errors import is_database_away, is_database_there, is_passing, takes_writes
 from tests.new_connections import READ_ONLY, new_connections
 from tests.sample.models import Effect
 

@@ -5,10 +5,10 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
-from messaging.models.dead_letter import Reason
-from messaging.progress import ConsumerProgress, progress_of
-from messaging.publish import publish
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.diagnosis.progress import ConsumerProgress, progress_of
+from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)

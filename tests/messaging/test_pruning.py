@@ -8,9 +8,9 @@ from django.test import override_settings
 from django.utils import timezone
 from django_celery_results.models import TaskResult
 
-from messaging.models import Attempt, OutboxMessage, ProcessedMessage
-from messaging.pruning import prune
-from messaging.publish import publish
+from baton_messaging.models import Attempt, OutboxMessage, ProcessedMessage
+from baton_messaging.maintenance.pruning import prune
+from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -3,10 +3,10 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 
-from messaging.context import correlation, messages_in_hand
-from messaging.errors import PublishOutsideTransaction
-from messaging.models import OutboxMessage
-from messaging.publish import publish
+from baton_messaging.messages.context import correlation, messages_in_hand
+from baton_messaging.errors import PublishOutsideTransaction
+from baton_messaging.models import OutboxMessage
+from baton_messaging.publish import publish
 from tests.sample.events import Chained, Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)

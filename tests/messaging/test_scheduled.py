@@ -4,8 +4,8 @@ import pytest
 from celery import current_app
 from django_celery_results.models import TaskResult
 
-from messaging.queues import DEAD_LETTER_QUEUE
-from messaging.transport.depth import depths
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.broker.inspect.depth import depths
 from tests.processes import wait_until
 from tests.sample.tasks import fail_by_schedule
 

@@ -13,14 +13,15 @@ from celery import current_app
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection, transaction
 
-from messaging import delivery, outage
-from messaging.envelope import seal
-from messaging.flow import breaker
-from messaging.models import Attempt, DeadLetter, OutboxMessage
-from messaging.models.dead_letter import Reason
-from messaging.own_connection import own_connection
-from messaging.publish import publish
-from messaging.signals import dead_lettered
+from baton_messaging.consuming import delivery
+from baton_messaging.database import errors
+from baton_messaging.messages.envelope import seal
+from baton_messaging.flow_control import breaker
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.publish import publish
+from baton_messaging.signals import dead_lettered
 from tests.new_connections import READ_ONLY, new_connections, standby
 from tests.sample.events import Listed, Sampled
 from tests.sample.models import Effect
@@ -84,7 +85,7 @@ def test_a_soft_limit_that_comes_while_the_database_is_waited_for_kills_nothing(
     handed_back: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = sealed("ok")
-    monkeypatch.setattr(outage, "_answers", strike_in_place_of_an_answer)
+    monkeypatch.setattr(errors, "_answers", strike_in_place_of_an_answer)
     with new_connections(READ_ONLY):
         delivery.deliver(take_one, bundle)
     assert handed_back == [1]

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from messaging.publish import publish
-from messaging.wake import CHANNEL
+from baton_messaging.publish import publish
+from baton_messaging.database.outbox_notify import CHANNEL
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)

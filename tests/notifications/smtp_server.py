@@ -11,7 +11,7 @@ from email.message import EmailMessage
 from email.policy import default
 from typing import ClassVar
 
-from config.local.ports import LOOPBACK, free_port
+from baton_dev.servers.ports import LOOPBACK, free_port
 
 LONGEST_TEST_SECONDS = 60
 

@@ -11,8 +11,8 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from pytest_django import Settings
 
-from messaging.errors import PermanentError, TransientError
-from messaging.failures import describe
+from baton_messaging.errors import PermanentError, TransientError
+from baton_messaging.consuming.failures import describe
 from notifications.delivery import deliver
 from notifications.errors import MailRefused, MailUnavailable
 from notifications.letters import compose

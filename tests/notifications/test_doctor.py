@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from messaging.doctor.examinations import DEADLINE_SECONDS
-from messaging.doctor.lines import Line, Verdict
+from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS
+from baton_messaging.diagnosis.doctor.lines import Line, Verdict
 from notifications.doctor import examine_mail_server
 from tests.in_time import in_time
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from messaging.context import correlation
+from baton_messaging.messages.context import correlation
 from notifications import letters
 from notifications.errors import MailRefused
 from notifications.letters import compose, message_id, one_line

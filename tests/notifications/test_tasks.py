@@ -10,8 +10,8 @@ import pytest
 from celery import current_app
 
 from inventory.models import Reservation, StockItem
-from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
-from messaging.models.dead_letter import Reason
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
 from notifications.models import MailLog
 from orders import services
 from orders.models import Order, Product

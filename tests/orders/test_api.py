@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from uuid_utils.compat import uuid7
 
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from orders import services
 from orders.models import Order, OrderStatus
 from orders.requests import MAX_LINES, MAX_QUANTITY

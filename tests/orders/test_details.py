@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from uuid_utils.compat import uuid7
 
-from messaging.errors import PermanentError
+from baton_messaging.errors import PermanentError
 from notifications import orders as port
 from orders.details import DetailLine, OrderDetails, order_details
 from tests.orders.factories import an_order

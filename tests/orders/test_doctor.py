@@ -1,7 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from messaging.doctor.lines import Verdict
+from baton_messaging.diagnosis.doctor.lines import Verdict
 from orders import doctor
 
 

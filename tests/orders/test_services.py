@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from orders import services
 from orders.errors import (
     IdempotencyKeyReused,

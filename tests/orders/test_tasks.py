@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from inventory.models import StockItem
-from messaging.progress import progress_of
+from baton_messaging.diagnosis.progress import progress_of
 from orders import services
 from orders.models import DailySales, Order, OrderStatus
 from tests.orders.factories import an_order

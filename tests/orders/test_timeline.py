@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from messaging.progress import ConsumerProgress
+from baton_messaging.diagnosis.progress import ConsumerProgress
 from orders.models import Order, OrderStatus
 from orders.timeline import EXPECTED_STEPS, Stage, Step, Timeline
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from uuid_utils.compat import uuid7
 
-from messaging.models import OutboxMessage, ProcessedMessage
-from messaging.subscriptions import subscriptions_of
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.routing.subscriptions import subscriptions_of
 from orders import services
 from orders.models import Order, OrderStatus, Product
 from tests.orders.factories import an_order, at_once

@@ -1,6 +1,6 @@
 from uuid import UUID
 
-from messaging.events import Event
+from baton_messaging.events import Event
 
 
 class Sampled(Event, name="sample.sampled", version=1, key="sample_id"):

@@ -8,11 +8,11 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import IntegrityError, connection
 
-from messaging.consumer import consumer
-from messaging.errors import PermanentError, TransientError
-from messaging.models import Attempt
-from messaging.publish import publish
-from messaging.scheduled import scheduled_task
+from baton_messaging.consumer import consumer
+from baton_messaging.errors import PermanentError, TransientError
+from baton_messaging.models import Attempt
+from baton_messaging.publish import publish
+from baton_messaging.scheduled import scheduled_task
 from tests.sample.events import Chained, Doomed, Fleeting, Listed, Sampled
 from tests.sample.models import Effect
 

@@ -10,8 +10,8 @@ import redis
 from celery import current_app
 from django.utils import timezone
 
-from messaging.models import Attempt, OutboxMessage
-from messaging.triage.verdict import State
+from baton_messaging.models import Attempt, OutboxMessage
+from baton_messaging.diagnosis.triage.verdict import State
 from tests.blame.catalogue import (
     BLAME,
     PLATFORM,

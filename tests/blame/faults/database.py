@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db import connection
 
-from messaging.triage.verdict import State
+from baton_messaging.diagnosis.triage.verdict import State
 from tests.blame.catalogue import PLATFORM, SAMPLE, Question, fault, ordinary, until_processed, until_published
 from tests.blame.stack import Stack, frozen
 

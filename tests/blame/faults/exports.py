@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.contrib.auth.models import User
 
-from messaging.triage.verdict import State
+from baton_messaging.diagnosis.triage.verdict import State
 from orders.exports import services
 from orders.exports.models import Export
 from orders.exports.selection import Selection

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from django.utils import timezone
 
-from messaging.flow.pauses import Target, pause
-from messaging.models import Attempt
-from messaging.triage.verdict import State
+from baton_messaging.flow_control.pauses import Target, pause
+from baton_messaging.models import Attempt
+from baton_messaging.diagnosis.triage.verdict import State
 from tests.blame.catalogue import (
     BLAME,
     PLATFORM,

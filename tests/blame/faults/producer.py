@@ -11,10 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from inventory.models import StockItem
-from messaging.models import OutboxMessage, ProcessedMessage
-from messaging.publish import publish
-from messaging.subscriptions import subscriptions_of
-from messaging.triage.verdict import State
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
+from baton_messaging.routing.subscriptions import subscriptions_of
+from baton_messaging.diagnosis.triage.verdict import State
 from orders.events import OrderPlaced
 from orders.models import Order, Product
 from tests.blame.catalogue import PLATFORM, SAMPLE, SHOP, WAREHOUSE, Question, fault, ordinary, until_processed

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Iterator
 
-from messaging.dead_letters import RELAY
-from messaging.models import OutboxMessage
-from messaging.triage.verdict import State
+from baton_messaging.dead_letters import RELAY
+from baton_messaging.models import OutboxMessage
+from baton_messaging.diagnosis.triage.verdict import State
 from tests.blame.catalogue import PLATFORM, SAMPLE, Question, fault, ordinary, row_of, until_processed
 from tests.blame.stack import Stack
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from celery import current_app
 
-from messaging.models import Attempt, Heartbeat
-from messaging.transport.depth import depths
-from messaging.triage.verdict import State
+from baton_messaging.models import Attempt, Heartbeat
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.diagnosis.triage.verdict import State
 from tests.blame.catalogue import (
     PLATFORM,
     SAMPLE,

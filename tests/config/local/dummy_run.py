@@ -3,18 +3,19 @@
 import sys
 from pathlib import Path
 
-from config.local import supervise, supervisord_conf
-from config.local.environment import complete_environment
-from config.local.run import attend, errors_in_one_line
+from baton_dev.supervisor import supervisor
+from baton_dev.supervisor import configuration
+from baton_dev.environment import complete_environment
+from baton_dev.run import attend, errors_in_one_line
 
-supervisord_conf.SETTLED_SECONDS = 1
-supervisord_conf.QUICK_RETRIES = 1
-supervise.RETRY_SECONDS = 1
+configuration.SETTLED_SECONDS = 1
+configuration.QUICK_RETRIES = 1
+supervisor.RETRY_SECONDS = 1
 
 if __name__ == "__main__":
     complete_environment()
     from config.env import env
-    from config.local.stack import Stack
+    from baton_dev.stack import Stack
 
     with errors_in_one_line():
         sys.exit(attend(Stack(env, procfile=Path(sys.argv[1]), set_up=())))

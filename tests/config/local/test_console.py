@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.local.console import Console
+from baton_dev.console import Console
 
 
 class Screen:

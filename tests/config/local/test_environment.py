@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from config.local.environment import complete_environment
+from baton_dev.environment import complete_environment
 
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Stand in an empty project, with an empty environment, and put everything back."""
     before = dict(os.environ)
-    monkeypatch.setattr("config.local.environment.PROJECT_DIR", tmp_path)
+    monkeypatch.setattr("baton_dev.environment.PROJECT_DIR", tmp_path)
     for name in ("DJANGO_DEBUG", "DJANGO_SECRET_KEY", "BATON_STATE_DIR", "WEB_PORT"):
         os.environ.pop(name, None)
     yield tmp_path

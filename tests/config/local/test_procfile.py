@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from config.local.procfile import Program, read_procfile
-from config.local.service import PROJECT_DIR
+from baton_dev.supervisor.procfile import Program, read_procfile
+from baton_dev.servers.service import PROJECT_DIR
 from config.queues import QUEUES
 
 PROGRAMS = read_procfile(PROJECT_DIR / "Procfile")

@@ -9,10 +9,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from config.local.procfile import Program
-from config.local.readiness import not_at_work
-from config.local.supervise import Running
-from messaging.models import Heartbeat
+from baton_dev.supervisor.procfile import Program
+from baton_dev.readiness import not_at_work
+from baton_dev.supervisor.supervisor import Running
+from baton_messaging.models import Heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from config.local.tether import tethered
+from baton_dev.supervisor.tether import tethered
 from tests.processes import wait_until
 
 

@@ -13,18 +13,19 @@ from django.core.checks import CheckMessage, run_checks
 from django.test import override_settings
 
 from config.queues import PLATFORM
-from messaging import events, subscriptions
-from messaging.queues import Queue, celery_queues
+from baton_messaging import events
+from baton_messaging.routing import subscriptions
+from baton_messaging.routing.queues import Queue, celery_queues
 
 EVENTS = """
 from uuid import UUID
-from messaging.events import Event
+from baton_messaging.events import Event
 
 class LabelWanted(Event, name="shipping.label_wanted", version=1, key="order_id"):
     order_id: UUID
 """
 TASKS = """
-from messaging.consumer import consumer
+from baton_messaging.consumer import consumer
 from shipping import services
 from shipping.events import LabelWanted
 

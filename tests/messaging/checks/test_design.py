@@ -8,9 +8,9 @@ from django.conf import settings
 from django.core.checks import run_checks
 from django.test import override_settings
 
-from messaging.checks.objections import ANCHORS, PAGE
-from messaging.checks.publishing import check_publishing
-from messaging.queues import celery_queues
+from baton_messaging.checks.objections import ANCHORS, PAGE
+from baton_messaging.checks.publishing import check_publishing
+from baton_messaging.routing.queues import celery_queues
 from tests.messaging.checks.shipping import EVENTS, TASKS, objections, shipping
 from tests.processes import ROOT
 

@@ -12,12 +12,12 @@ from uuid import UUID, uuid4
 from celery import current_app
 from django.db import transaction
 
-from messaging.envelope import Envelope, seal
-from messaging.events import Event
-from messaging.models import Attempt, DeadLetter, OutboxMessage
-from messaging.models.dead_letter import Reason
-from messaging.publish import publish
-from messaging.sending import send_bundle
+from baton_messaging.messages.envelope import Envelope, seal
+from baton_messaging.events import Event
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.publish import publish
+from baton_messaging.routing.send import send_bundle
 from orders.models import Order
 from tests.processes import wait_until
 from tests.sample.events import Doomed, Fleeting
@@ -116,8 +116,8 @@ def revoked(key: UUID) -> None:
 
 
 CAUSES = [
-    Cause("retries spent", behave("transient"), Reason.RETRIES_SPENT, "messaging.errors.TransientError"),
-    Cause("permanent error", behave("permanent"), Reason.PERMANENT_ERROR, "messaging.errors.PermanentError"),
+    Cause("retries spent", behave("transient"), Reason.RETRIES_SPENT, "baton_messaging.errors.TransientError"),
+    Cause("permanent error", behave("permanent"), Reason.PERMANENT_ERROR, "baton_messaging.errors.PermanentError"),
     Cause("handler kills itself", behave("kill"), Reason.KILLED_WORKER, "WorkerLost"),
     Cause("soft limit", behave("hang"), Reason.TIME_LIMIT, "billiard.exceptions.SoftTimeLimitExceeded"),
     Cause("hard limit", behave("hang_on"), Reason.TIME_LIMIT, "TimeLimitExceeded"),
@@ -135,9 +135,9 @@ CAUSES = [
         tells=False,
         consumer="sample.?",
     ),
-    Cause("forged signature", forged, Reason.BAD_SIGNATURE, "messaging.errors.BadSignature", tells=False),
-    Cause("altered content", altered, Reason.BAD_SIGNATURE, "messaging.errors.BadSignature", tells=False),
-    Cause("unknown version", unknown_version, Reason.UNKNOWN_EVENT, "messaging.errors.UnknownEvent"),
+    Cause("forged signature", forged, Reason.BAD_SIGNATURE, "baton_messaging.errors.BadSignature", tells=False),
+    Cause("altered content", altered, Reason.BAD_SIGNATURE, "baton_messaging.errors.BadSignature", tells=False),
+    Cause("unknown version", unknown_version, Reason.UNKNOWN_EVENT, "baton_messaging.errors.UnknownEvent"),
     Cause(
         "expired",
         lambda key: (place(Fleeting(sample_id=key)), None)[1],
@@ -146,7 +146,7 @@ CAUSES = [
         consumer="sample.catch",
     ),
     Cause("revoked", revoked, Reason.REVOKED, "Revoked"),
-    Cause("unroutable", unroutable, Reason.UNROUTABLE, "messaging.queues.UnknownQueue", consumer="nowhere.gone"),
+    Cause("unroutable", unroutable, Reason.UNROUTABLE, "baton_messaging.routing.queues.UnknownQueue", consumer="nowhere.gone"),
 ]
 
 

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 from celery import current_app
 
-from messaging.models import DeadLetter
-from messaging.queues import dead_letter_queue
-from messaging.transport.depth import depths
+from baton_messaging.models import DeadLetter
+from baton_messaging.routing.queues import dead_letter_queue
+from baton_messaging.broker.inspect.depth import depths
 from tests.processes import wait_until
 
 DEAD = dead_letter_queue().name

@@ -9,12 +9,12 @@ from django.db import connection
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from messaging.dead_letters.actors import Actor
-from messaging.dead_letters.burial import bury, group_of
-from messaging.envelope import Envelope
-from messaging.failures import fault
-from messaging.models import DeadLetter, ProcessedMessage
-from messaging.models.dead_letter import Reason
+from baton_messaging.audit.actors import Actor
+from baton_messaging.dead_letters.intake.record import bury, group_of
+from baton_messaging.messages.envelope import Envelope
+from baton_messaging.consuming.failures import fault
+from baton_messaging.models import DeadLetter, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
 
 SHELL = Actor(name="ann", via="command")
 CONSUMER = "sample.die"

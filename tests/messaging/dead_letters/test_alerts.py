@@ -6,11 +6,11 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from messaging.dead_letters.alerts import Alert, send_alerts
-from messaging.dead_letters.discarding import discard
-from messaging.dead_letters.selection import Selection
-from messaging.models import DeadLetter, GroupAlert
-from messaging.signals import dead_letters_alert
+from baton_messaging.dead_letters.alerts import Alert, send_alerts
+from baton_messaging.dead_letters.operations.discard import discard
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.models import DeadLetter, GroupAlert
+from baton_messaging.signals import dead_letters_alert
 from tests.messaging.dead_letters.factories import SHELL, a_letter, letters
 
 pytestmark = pytest.mark.django_db

@@ -3,8 +3,8 @@
 import pytest
 from django.db.models import Sum
 
-from messaging.models import Attempt, Minute
-from messaging.models.dead_letter import Reason
+from baton_messaging.models import Attempt, Minute
+from baton_messaging.models.dead_letter import Reason
 from tests.messaging.dead_letters.causes import CAUSES, Cause, bare_order, wait_for_letter
 from tests.processes import Process
 from tests.sample.models import Effect

@@ -11,8 +11,8 @@ import pytest
 from celery import current_app
 from django.db import connection
 
-from messaging.envelope import seal
-from messaging.models import DeadLetter
+from baton_messaging.messages.envelope import seal
+from baton_messaging.models import DeadLetter
 from tests.gate import gate
 from tests.messaging.dead_letters.dead_letter_queue import bury_in_broker, wait_for_letters
 from tests.messaging.dead_letters.factories import an_envelope

@@ -4,14 +4,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from messaging.dead_letters import RELAY
-from messaging.dead_letters.discarding import discard, restore
-from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitted, WhyMissing
-from messaging.dead_letters.replaying import replay
-from messaging.dead_letters.selection import Selection
-from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage
-from messaging.models.dead_letter import State
-from messaging.signals import dead_lettered, dead_letters_settled
+from baton_messaging.dead_letters import RELAY
+from baton_messaging.dead_letters.operations.discard import discard, restore
+from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo, NotPermitted, WhyMissing
+from baton_messaging.dead_letters.operations.replay import replay
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import State
+from baton_messaging.signals import dead_lettered, dead_letters_settled
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, death_after_the_look, die_again, letters
 
 pytestmark = pytest.mark.django_db

@@ -2,25 +2,17 @@ from uuid import uuid4
 
 import pytest
 
-from messaging.dead_letters.differences import MISSING, Difference
-from messaging.dead_letters.editing import check_edit, edit_and_replay
-from messaging.dead_letters.errors import (
-    AlreadyApplied,
-    BadPayload,
-    NotChanged,
-    NotEditable,
-    NotPermitted,
-    OperationRefused,
-    WhyMissing,
-)
-from messaging.dead_letters.replaying import replay
-from messaging.dead_letters.selection import Selection
-from messaging.dead_letters.settling import resolve_applied
-from messaging.envelope import Envelope
-from messaging.events import Event
-from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, ProcessedMessage
-from messaging.models.dead_letter import State
-from messaging.progress import progress_of
+from baton_messaging.dead_letters.operations.differences import MISSING, Difference
+from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
+from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable, NotPermitted, OperationRefused, WhyMissing
+from baton_messaging.dead_letters.operations.replay import replay
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.dead_letters.operations.resolve import resolve_applied
+from baton_messaging.messages.envelope import Envelope
+from baton_messaging.events import Event
+from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import State
+from baton_messaging.diagnosis.progress import progress_of
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply
 
 pytestmark = pytest.mark.django_db
@@ -181,7 +173,7 @@ def test_the_order_s_progress_follows_the_copy() -> None:
 
 
 def test_a_field_that_comes_or_goes_is_shown_as_missing() -> None:
-    from messaging.dead_letters.differences import differences
+    from baton_messaging.dead_letters.operations.differences import differences
 
     assert differences({"a": None}, {"b": None}) == [Difference("a", None, MISSING), Difference("b", MISSING, None)]
     assert differences({"a": 1}, {"a": True}) == [Difference("a", 1, True)]

@@ -8,19 +8,19 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from messaging.dead_letters import RELAY
-from messaging.dead_letters.discarding import discard
-from messaging.dead_letters.editing import edit_and_replay
-from messaging.dead_letters.errors import BadSelection, NothingToDo, NotPermitted, OperationRefused
-from messaging.dead_letters.planning import Fate, dry_run
-from messaging.dead_letters.replaying import CANARY_DIED, advance, release, replay, stop
-from messaging.dead_letters.selection import Selection
-from messaging.dead_letters.sending import send_held
-from messaging.dead_letters.settling import resolve_applied
-from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Replay
-from messaging.models.dead_letter import Reason, State
-from messaging.reconciling.settling import settle
-from messaging.signals import dead_letters_settled
+from baton_messaging.dead_letters import RELAY
+from baton_messaging.dead_letters.operations.discard import discard
+from baton_messaging.dead_letters.operations.edit import edit_and_replay
+from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo, NotPermitted, OperationRefused
+from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
+from baton_messaging.dead_letters.operations.replay import CANARY_DIED, advance, release, replay, stop
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.dead_letters.operations.replay_rows import send_held
+from baton_messaging.dead_letters.operations.resolve import resolve_applied
+from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Replay
+from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.recovery.settlement import settle
+from baton_messaging.signals import dead_letters_settled
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, die_again, letters
 
 pytestmark = pytest.mark.django_db
@@ -143,7 +143,7 @@ def test_the_app_hears_of_what_the_inbox_gets_while_a_replay_looks(monkeypatch: 
         with connection.execute_wrapper(apply_after_the_look):
             return send_held(*args, **options)
 
-    monkeypatch.setattr("messaging.dead_letters.replaying.send_held", send_slowly)
+    monkeypatch.setattr("baton_messaging.dead_letters.operations.replay.send_held", send_slowly)
     dead_letters_settled.connect(hear)
     try:
         replay(one(letter), actor=SHELL)

@@ -4,13 +4,13 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import OperationalError
 
-from messaging.dead_letters.planning import Fate, dry_run
-from messaging.dead_letters.replaying import replay
-from messaging.dead_letters.selection import Selection
-from messaging.envelope import seal, unseal
-from messaging.models import Attempt, DeadLetter
-from messaging.models.dead_letter import Reason, State
-from messaging.signals import dead_lettered
+from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
+from baton_messaging.dead_letters.operations.replay import replay
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.messages.envelope import seal, unseal
+from baton_messaging.models import Attempt, DeadLetter
+from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.signals import dead_lettered
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_envelope
 
 pytestmark = pytest.mark.django_db

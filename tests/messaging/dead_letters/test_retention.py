@@ -5,9 +5,9 @@ import pytest
 from django.core.checks import run_checks
 from django.utils import timezone
 
-from messaging.models import Attempt, DeadLetter, ProcessedMessage
-from messaging.models.dead_letter import State
-from messaging.pruning import prune
+from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
+from baton_messaging.models.dead_letter import State
+from baton_messaging.maintenance.pruning import prune
 from tests.messaging.dead_letters.factories import a_letter, apply
 
 pytestmark = pytest.mark.django_db

@@ -7,14 +7,14 @@ import pytest
 from celery import current_app
 from django.db import transaction
 
-from messaging.dead_letters.replaying import advance, replay
-from messaging.dead_letters.selection import Selection
-from messaging.dead_letters.settling import resolve_applied
-from messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Replay
-from messaging.models.dead_letter import Reason, State
-from messaging.progress import progress_of
-from messaging.publish import publish
-from messaging.transport.depth import depths
+from baton_messaging.dead_letters.operations.replay import advance, replay
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.dead_letters.operations.resolve import resolve_applied
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Replay
+from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.publish import publish
+from baton_messaging.broker.inspect.depth import depths
 from tests.messaging.dead_letters.causes import bare_order
 from tests.messaging.dead_letters.factories import SHELL, letters
 from tests.processes import Process, wait_until
@@ -129,7 +129,7 @@ def test_an_event_that_the_relay_does_not_know_is_listed_and_leaves_when_it_does
         OutboxMessage.objects.update(name="sample.of_the_next_release", send_failure_count=4)
     wait_for_letters(1)
     letter = DeadLetter.objects.get()
-    assert (letter.consumer, letter.reason) == ("messaging.relay", Reason.UNKNOWN_EVENT)
+    assert (letter.consumer, letter.reason) == ("baton_messaging.relaying", Reason.UNKNOWN_EVENT)
     # The deploy: here the event gets the name that this release has.
     envelope = {**(letter.envelope or {}), "name": "sample.doomed"}
     DeadLetter.objects.update(event_name="sample.doomed", envelope=envelope)

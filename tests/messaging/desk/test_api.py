@@ -3,10 +3,10 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from messaging.dead_letters.discarding import discard
-from messaging.dead_letters.selection import Selection
-from messaging.models import AuditEntry, DeadLetter
-from messaging.models.dead_letter import State
+from baton_messaging.dead_letters.operations.discard import discard
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.models import AuditEntry, DeadLetter
+from baton_messaging.models.dead_letter import State
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_operator, apply, letters
 
 pytestmark = pytest.mark.django_db

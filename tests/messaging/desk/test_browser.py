@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from messaging.models import AuditEntry, DeadLetter
-from messaging.models.dead_letter import Reason, State
+from baton_messaging.models import AuditEntry, DeadLetter
+from baton_messaging.models.dead_letter import Reason, State
 from tests.browser import OpenAs
 from tests.messaging.dead_letters.factories import a_letter, an_operator, apply, letters
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from messaging.models import AuditEntry, DeadLetter
-from messaging.models.dead_letter import State
+from baton_messaging.models import AuditEntry, DeadLetter
+from baton_messaging.models.dead_letter import State
 from tests.messaging.dead_letters.factories import a_letter, apply, letters
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from messaging.models import DeadLetter
+from baton_messaging.models import DeadLetter
 from tests.measuring import measured
 from tests.messaging.dead_letters.factories import letters
 

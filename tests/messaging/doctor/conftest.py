@@ -8,8 +8,9 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from messaging.doctor import broker, examinations
-from messaging.models import Heartbeat
+from baton_messaging.diagnosis.doctor import broker
+from baton_messaging.diagnosis.doctor import register
+from baton_messaging.models import Heartbeat
 
 
 def beat(name: str, role: str, **fields: Any) -> Heartbeat:
@@ -37,6 +38,6 @@ def broker_url(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait longer for those that answer: the tests' machine may be busy."""
-    patient = {one.name: replace(one, deadline_seconds=15) for one in examinations.all_examinations()}
-    monkeypatch.setattr(examinations, "_REGISTER", patient)
+    patient = {one.name: replace(one, deadline_seconds=15) for one in register.all_examinations()}
+    monkeypatch.setattr(register, "_REGISTER", patient)
     monkeypatch.setattr(broker, "ANSWER_SECONDS", 10)

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from messaging.doctor import examinations
-from messaging.doctor.asking import ask_all
-from messaging.doctor.examinations import DEADLINE_SECONDS, examines
-from messaging.doctor.lines import Line, Verdict, judged
-from messaging.doctor.report import as_json, as_text
+from baton_messaging.diagnosis.doctor import register
+from baton_messaging.diagnosis.doctor.examine import ask_all
+from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS, examines
+from baton_messaging.diagnosis.doctor.lines import Line, Verdict, judged
+from baton_messaging.diagnosis.doctor.report import as_json, as_text
 from tests.processes import ROOT, _environment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
@@ -48,7 +48,7 @@ def test_in_a_sound_installation_there_is_nothing_to_do() -> None:
 def test_a_broker_that_says_nothing_costs_a_deadline_and_hides_nothing_else(
     silent_port: int, broker_url: Callable[[str], None]
 ) -> None:
-    examinations._REGISTER["broker"] = replace(examinations._REGISTER["broker"], deadline_seconds=DEADLINE_SECONDS)
+    register._REGISTER["broker"] = replace(register._REGISTER["broker"], deadline_seconds=DEADLINE_SECONDS)
     broker_url(f"redis://:s3cr3t-word@127.0.0.1:{silent_port}/0")
     lines = {line.what: line for line in ask_all()}
     assert (lines["broker"].verdict, lines["broker"].found) == (Verdict.UNKNOWN, "no answer within 2 s")

@@ -11,17 +11,17 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from messaging.dead_letters import RELAY
-from messaging.dead_letters.replaying import replay
-from messaging.dead_letters.selection import Selection
-from messaging.doctor import reconciler
-from messaging.doctor.database import clock_line
-from messaging.doctor.examinations import all_examinations
-from messaging.doctor.lines import Line, Verdict
-from messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
-from messaging.models.heartbeat import Trouble
-from messaging.reconciling import Finding
-from messaging.statistics.outbox import outbox_standing
+from baton_messaging.dead_letters import RELAY
+from baton_messaging.dead_letters.operations.replay import replay
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.diagnosis.doctor import reconciler
+from baton_messaging.diagnosis.doctor.database import clock_line
+from baton_messaging.diagnosis.doctor.register import all_examinations
+from baton_messaging.diagnosis.doctor.lines import Line, Verdict
+from baton_messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
+from baton_messaging.models.heartbeat import Trouble
+from baton_messaging.recovery import Finding
+from baton_messaging.observability.statistics.outbox import outbox_standing
 from tests.messaging.dead_letters.factories import SHELL, a_letter
 from tests.messaging.doctor.conftest import beat
 from tests.messaging.relay.outbox_and_queue import place

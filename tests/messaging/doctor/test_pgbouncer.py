@@ -2,8 +2,8 @@
 
 import pytest
 
-from messaging.doctor.asking import ask_all
-from messaging.doctor.lines import Verdict
+from baton_messaging.diagnosis.doctor.examine import ask_all
+from baton_messaging.diagnosis.doctor.lines import Verdict
 from tests.pgbouncer import left_behind
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]

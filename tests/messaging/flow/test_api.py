@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from messaging.models import AuditEntry, Pause
+from baton_messaging.models import AuditEntry, Pause
 
 pytestmark = pytest.mark.django_db
 

@@ -13,14 +13,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.settings import DELIVERY_LIMIT
-from messaging.dead_letters.actors import Actor
-from messaging.envelope import seal
-from messaging.flow.backlog import Backlog, look_at_database, look_at_queue
-from messaging.flow.pauses import Target, pause
-from messaging.models import Attempt, DeadLetter, OutboxMessage
-from messaging.models.dead_letter import Reason, State
-from messaging.publish import publish
-from messaging.transport.depth import depths
+from baton_messaging.audit.actors import Actor
+from baton_messaging.messages.envelope import seal
+from baton_messaging.maintenance.backlog import Backlog, look_at_database, look_at_queue
+from baton_messaging.flow_control.pauses import Target, pause
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.publish import publish
+from baton_messaging.broker.inspect.depth import depths
 from tests.messaging.flow.conftest import Run, declare
 from tests.messaging.flow.test_breaker import published, run
 from tests.sample.events import Sampled

@@ -12,13 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from messaging.delivery import deliver
-from messaging.envelope import Envelope, seal, unseal
-from messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
-from messaging.progress import progress_of
-from messaging.publish import publish
-from messaging.relay.outbox import send_outbox
-from messaging.relay.retries import send_retries
+from baton_messaging.consuming.delivery import deliver
+from baton_messaging.messages.envelope import Envelope, seal, unseal
+from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.publish import publish
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.relaying.retry_round import send_retries
 from tests.messaging.relay.outbox_and_queue import bundles
 from tests.sample.events import Sampled
 from tests.sample.models import Effect
@@ -64,7 +64,7 @@ def test_three_messages_in_a_row_that_fail_on_transient_errors_open_the_circuit(
     assert not Circuit.objects.open().exists()
     run(*published("transient"))
     circuit = Circuit.objects.open().get()
-    assert (circuit.consumer, circuit.error_class) == ("sample.take_one", "messaging.errors.TransientError")
+    assert (circuit.consumer, circuit.error_class) == ("sample.take_one", "baton_messaging.errors.TransientError")
 
 
 def test_one_message_that_fails_again_and_again_opens_nothing(settings: Settings) -> None:

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from messaging.models import AuditEntry, Circuit, Pause
+from baton_messaging.models import AuditEntry, Circuit, Pause
 from tests.browser import OpenAs
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from messaging.models import AuditEntry, Circuit, Pause
-from messaging.models.audit import Outcome
+from baton_messaging.models import AuditEntry, Circuit, Pause
+from baton_messaging.models.audit import Outcome
 from tests.messaging.flow.test_breaker import published, run
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -14,15 +14,15 @@ from celery import current_app
 from django.db import connection as database
 from django.utils import timezone
 
-from messaging.dead_letters import collector
-from messaging.dead_letters.actors import Actor
-from messaging.flow import migration
-from messaging.flow.migration import VIA, MigrationRefused, migrate
-from messaging.flow.pauses import Target, resume
-from messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Pause
-from messaging.queues import DEAD_LETTER_EXCHANGE, EXCHANGE
-from messaging.transport.declarations import misdeclared
-from messaging.transport.depth import depths
+from baton_messaging.dead_letters.intake import collector
+from baton_messaging.audit.actors import Actor
+from baton_messaging.maintenance import queue_migration
+from baton_messaging.maintenance.queue_migration import VIA, MigrationRefused, migrate
+from baton_messaging.flow_control.pauses import Target, resume
+from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Pause
+from baton_messaging.routing.queues import DEAD_LETTER_EXCHANGE, EXCHANGE
+from baton_messaging.broker.rabbitmq.declarations import misdeclared
+from baton_messaging.broker.inspect.depth import depths
 from tests.messaging.flow.conftest import Run, declare, delete
 from tests.messaging.flow.test_breaker import published
 from tests.processes import Process, collector_command, relay_command, running, wait_until, worker_command
@@ -86,7 +86,7 @@ def test_killed_at_any_step_it_is_run_again_and_nothing_is_lost(
     broker: kombu.Connection, old_queue: str, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     fill(broker, 120)
-    real = getattr(migration, step)
+    real = getattr(queue_migration, step)
 
     def killed(*args: Any, **kwargs: Any) -> Any:
         if step == "move":  # in the middle of it, and between the two of them
@@ -97,7 +97,7 @@ def test_killed_at_any_step_it_is_run_again_and_nothing_is_lost(
             real(*args, **kwargs)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(migration, step, killed)
+    monkeypatch.setattr(queue_migration, step, killed)
     with broker.clone() as doomed, pytest.raises(KeyboardInterrupt):
         migrate(new_queue(), doomed, actor=ANN, tell=print)
     monkeypatch.undo()
@@ -121,13 +121,13 @@ def test_a_person_may_resume_a_consumer_meanwhile(
 ) -> None:
     (envelope,) = published("ok")
     OutboxMessage.objects.update(published_at=timezone.now())
-    recreate = migration._recreate
+    recreate = queue_migration._recreate
 
     def resume_meanwhile(*args: Any) -> None:
         recreate(*args)
         resume(Target(consumer="sample.take_one"), actor=Actor(name="bob", via="command"))
 
-    monkeypatch.setattr(migration, "_recreate", resume_meanwhile)
+    monkeypatch.setattr(queue_migration, "_recreate", resume_meanwhile)
     migrate(new_queue(), broker, actor=ANN, tell=print)
     assert Attempt.objects.get(sent_at=None).message_id == envelope.message_id
     assert not Pause.objects.in_force().exists()
@@ -157,7 +157,7 @@ def test_two_at_a_time_are_refused(broker: kombu.Connection, old_queue: str) -> 
         finally:
             database.close()
 
-    with migration._alone("sample"):
+    with queue_migration._alone("sample"):
         thread = threading.Thread(target=second)
         thread.start()
         thread.join()
@@ -166,12 +166,12 @@ def test_two_at_a_time_are_refused(broker: kombu.Connection, old_queue: str) -> 
 
 @pytest.mark.usefixtures("pooled")
 def test_behind_pgbouncer_two_at_a_time_are_refused_and_later_ones_are_not() -> None:
-    with migration._alone("sample"):
-        with pytest.raises(MigrationRefused), migration._alone("sample"):
+    with queue_migration._alone("sample"):
+        with pytest.raises(MigrationRefused), queue_migration._alone("sample"):
             pass
-        with migration._alone("inventory"):
+        with queue_migration._alone("inventory"):
             pass
-    with migration._alone("sample"):
+    with queue_migration._alone("sample"):
         pass
 
 

@@ -7,7 +7,7 @@ from django.contrib.admin import site
 from django.test import Client
 from django.urls import reverse
 
-from messaging.models import Heartbeat
+from baton_messaging.models import Heartbeat
 from tests.messaging.reconciling.situations import hold
 
 pytestmark = pytest.mark.django_db

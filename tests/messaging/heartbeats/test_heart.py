@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from messaging.heartbeats import heart as heart_module
-from messaging.heartbeats.heart import Heart, Sign
-from messaging.heartbeats.holding import message_ids_in
-from messaging.models import Heartbeat
+from baton_messaging.processes import heartbeat as heart_module
+from baton_messaging.processes.heartbeat import Heart, Sign
+from baton_messaging.processes.in_flight import message_ids_in
+from baton_messaging.models import Heartbeat
 from tests.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

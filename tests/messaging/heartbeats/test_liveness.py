@@ -16,10 +16,10 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from messaging.heartbeats.liveness import Life, life_of
-from messaging.models import Heartbeat
-from messaging.publish import publish
-from messaging.relay.outbox import send_outbox
+from baton_messaging.processes.liveness import Life, life_of
+from baton_messaging.models import Heartbeat
+from baton_messaging.publish import publish
+from baton_messaging.relaying.outbox_round import send_outbox
 from tests.messaging.reconciling.situations import hold
 from tests.new_connections import READ_ONLY, new_connections
 from tests.processes import Process, wait_until

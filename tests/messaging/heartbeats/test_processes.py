@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 
-from config.embedded import Valkey
-from messaging.models import Heartbeat
-from messaging.publish import publish
+from baton_dev.servers.embedded import Valkey
+from baton_messaging.models import Heartbeat
+from baton_messaging.publish import publish
 from tests.processes import Process, collector_command, relay_command, running, wait_until, worker_command
 from tests.sample.events import Sampled
 

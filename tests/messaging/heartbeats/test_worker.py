@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from celery.worker import state
 
-from messaging.heartbeats.worker import Pulse
+from baton_messaging.processes.worker import Pulse
 
 
 class Request(SimpleNamespace):

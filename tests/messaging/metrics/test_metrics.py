@@ -14,12 +14,12 @@ from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from messaging.metrics import sources
-from messaging.models import Attempt, Circuit, Heartbeat, OutboxMessage, Pause, Recovery
-from messaging.publish import publish
-from messaging.sending import send_bundle
-from messaging.statistics.tallying import tally
-from messaging.transport import looking
+from baton_messaging.observability.prometheus import sources
+from baton_messaging.models import Attempt, Circuit, Heartbeat, OutboxMessage, Pause, Recovery
+from baton_messaging.publish import publish
+from baton_messaging.routing.send import send_bundle
+from baton_messaging.observability.statistics.rollup import tally
+from baton_messaging.broker.inspect import snapshot
 from tests.in_time import in_time
 from tests.messaging.dead_letters.factories import a_letter, an_operator
 from tests.messaging.statistics.test_tallying import processed
@@ -148,19 +148,19 @@ def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
     if request.param == "refuses":
         hanging.close()
     monkeypatch.setitem(current_app.conf, "broker_read_url", url)
-    monkeypatch.setattr(looking, "_last", None)
+    monkeypatch.setattr(snapshot, "_last", None)
     settings.CELERY_BROKER_READ_URL = url
     if is_amqp:
         monkeypatch.setitem(current_app.conf, "broker_transport_options", {})
     yield request.param
     hanging.close()
-    if looking._look is not None:
-        looking._look.exception(timeout=10)
+    if snapshot._look is not None:
+        snapshot._look.exception(timeout=10)
 
 
 def test_without_a_broker_it_answers_in_time_and_says_so(scrape: Any, broker_away: str) -> None:
     # Its sockets wait for a second and longer.
-    assert in_time(lambda: looking.look_at(["sample"]), seconds=0.9) is None
+    assert in_time(lambda: snapshot.look_at(["sample"]), seconds=0.9) is None
     found = scrape()
     assert value(found["baton_broker_up"]) == 0
     assert "baton_queue_depth" not in found
@@ -168,8 +168,8 @@ def test_without_a_broker_it_answers_in_time_and_says_so(scrape: Any, broker_awa
 
 
 def test_a_look_that_takes_long_is_answered_by_the_last_one(empty_broker: None) -> None:
-    assert looking.look_at(["sample"], seconds=30) is not None
-    assert looking.look_at(["sample"], seconds=0) is not None
+    assert snapshot.look_at(["sample"], seconds=30) is not None
+    assert snapshot.look_at(["sample"], seconds=0) is not None
 
 
 def test_a_source_that_fails_costs_only_its_own_figures(scrape: Any, monkeypatch: pytest.MonkeyPatch) -> None:

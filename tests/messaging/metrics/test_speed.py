@@ -10,8 +10,8 @@ from celery import current_app
 from django.db import connection
 from django.test import Client
 
-from messaging.models import OutboxMessage
-from messaging.statistics.tallying import tally
+from baton_messaging.models import OutboxMessage
+from baton_messaging.observability.statistics.rollup import tally
 from tests.measuring import measured
 from tests.messaging.dead_letters.factories import an_operator
 from tests.messaging.metrics.test_metrics import a_heartbeat

@@ -10,13 +10,13 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from messaging.dead_letters.burial import bury
-from messaging.failures import fault
-from messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
-from messaging.models.dead_letter import Reason
-from messaging.publish import publish
-from messaging.relay.outbox import send_outbox
-from messaging.relay.retries import send_retries
+from baton_messaging.dead_letters.intake.record import bury
+from baton_messaging.consuming.failures import fault
+from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.publish import publish
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.relaying.retry_round import send_retries
 from tests.quiet import empty_queues, forget_taken
 from tests.sample.events import Sampled
 

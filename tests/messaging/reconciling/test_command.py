@@ -8,8 +8,9 @@ import pytest
 from celery import current_app
 from django.core.management import CommandError, call_command
 
-from messaging.models import Attempt
-from messaging.reconciling import Finding, tick
+from baton_messaging.models import Attempt
+from baton_messaging.recovery import Finding
+from baton_messaging.recovery import reconciler
 from tests.messaging.reconciling.situations import CONSUMER, lose, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -35,7 +36,7 @@ def test_what_cannot_be_repaired_is_told_with_its_owner(monkeypatch: pytest.Monk
     finding = Finding(
         what="orders that nobody was told of", count=2, examples=("a", "b"), owner="Shop", remedy="Mend it."
     )
-    monkeypatch.setattr(tick, "findings", lambda: [finding])
+    monkeypatch.setattr(reconciler, "findings", lambda: [finding])
     assert "orders that nobody was told of: 2 (a, b). Shop: Mend it." in reconcile()
 
 

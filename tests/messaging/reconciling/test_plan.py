@@ -12,8 +12,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from messaging.reconciling.losses import _ANY_SUSPECT, _OF_OUTBOX
-from messaging.reconciling.settling import _SETTLE, _START
+from baton_messaging.recovery.losses import _ANY_SUSPECT, _OF_OUTBOX
+from baton_messaging.recovery.settlement import _SETTLE, _START
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3_600)]
 
@@ -59,7 +59,7 @@ STATEMENTS: list[tuple[str, dict[str, Any]]] = [
         {"consumer": "sample.take_one", "sent_before": timezone.now(), "held": [], "only": None, "limit": 1_000},
     ),
     (_SETTLE, {"after_at": _START[0], "after_id": _START[1], "limit": 5_000}),
-    (_ANY_SUSPECT, {"grace": timedelta(seconds=60), "relay": "messaging.relay"}),
+    (_ANY_SUSPECT, {"grace": timedelta(seconds=60), "relay": "baton_messaging.relaying"}),
 ]
 
 

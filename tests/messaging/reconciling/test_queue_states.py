@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
-from messaging.models import Heartbeat
-from messaging.queues import DEAD_LETTER_QUEUE
-from messaging.reconciling import queue_states
-from messaging.reconciling.losses import Loss, losses_of
-from messaging.transport.depth import Depth
+from baton_messaging.models import Heartbeat
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.recovery import queue_states
+from baton_messaging.recovery.losses import Loss, losses_of
+from baton_messaging.broker.inspect.depth import Depth
 from tests.messaging.reconciling.situations import CONSUMER, hold, lose, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -63,7 +63,7 @@ def test_what_dies_in_a_hand_before_its_beat_is_not_lost(broker: Broker, monkeyp
         broker.dead_count = 1
         Heartbeat.objects.update(reserved=[], beaten_at=Now())
 
-    monkeypatch.setattr("messaging.reconciling.queue_states.time.sleep", die)
+    monkeypatch.setattr("baton_messaging.recovery.queue_states.time.sleep", die)
     assert lost() == []
 
 

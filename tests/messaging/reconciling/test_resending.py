@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from messaging.dead_letters.replaying import replay
-from messaging.dead_letters.selection import Selection
-from messaging.models import DeadLetter, OutboxMessage
-from messaging.reconciling.losses import Loss, losses_of
-from messaging.reconciling.queue_states import look
-from messaging.reconciling.resending import send_again
+from baton_messaging.dead_letters.operations.replay import replay
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.models import DeadLetter, OutboxMessage
+from baton_messaging.recovery.losses import Loss, losses_of
+from baton_messaging.recovery.queue_states import look
+from baton_messaging.recovery.resend import send_again
 from tests.messaging.dead_letters.factories import SHELL
 from tests.messaging.reconciling.situations import (
     CONSUMER,

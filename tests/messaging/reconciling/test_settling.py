@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 from django.db import connection, transaction
 
-from messaging.models import OutboxMessage
-from messaging.reconciling import settling
-from messaging.reconciling.settling import settle
+from baton_messaging.models import OutboxMessage
+from baton_messaging.recovery import settlement
+from baton_messaging.recovery.settlement import settle
 from tests.messaging.reconciling.situations import die, process, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -44,7 +44,7 @@ def test_what_was_not_sent_is_not_settled() -> None:
 
 
 def test_unsettled_rows_in_front_keep_no_later_ones_from_being_settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settling, "PAGE_SIZE", 2)
+    monkeypatch.setattr(settlement, "PAGE_SIZE", 2)
     rows = send(7)
     process(rows[4:])
     assert settle() == 3
@@ -62,7 +62,7 @@ def test_two_reconcilers_at_once_do_not_wait_for_each_other() -> None:
             connection.close()
 
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [settling._LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [settlement._LOCK])
         thread = threading.Thread(target=second)
         thread.start()
         thread.join(10)
@@ -82,7 +82,7 @@ def test_a_row_that_a_replay_puts_back_meanwhile_is_not_settled() -> None:
 
     thread = threading.Thread(target=second)
     with transaction.atomic():
-        OutboxMessage.objects.update(published_at=None)  # as messaging/dead_letters/sending.py does
+        OutboxMessage.objects.update(published_at=None)  # as baton_messaging/dead_letters/operations/replay_rows.py does
         thread.start()
         thread.join(1)  # it waits for us
     thread.join(10)

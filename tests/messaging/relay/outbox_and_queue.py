@@ -5,7 +5,7 @@ from uuid import uuid4
 from celery import current_app
 from django.db import transaction
 
-from messaging.publish import publish
+from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 

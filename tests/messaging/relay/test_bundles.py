@@ -7,9 +7,9 @@ import pytest
 from celery import current_app
 from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
 
-from messaging.models import OutboxMessage
-from messaging.relay.outbox import send_outbox
-from messaging.transport.ringing import RingingBatch
+from baton_messaging.models import OutboxMessage
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.broker.redis.notify import RingingBatch
 from tests.messaging.relay.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

@@ -10,13 +10,13 @@ from celery import current_app
 from django.utils import timezone
 from pytest_django import Settings
 
-from messaging.envelope import Envelope
-from messaging.flow.parking import park
-from messaging.models import Attempt, DeadLetter, OutboxMessage
-from messaging.relay.bundles import Refusals, send_bundles
-from messaging.relay.outbox import send_outbox
-from messaging.relay.retries import send_retries
-from messaging.transport.routing import UnroutableMessage
+from baton_messaging.messages.envelope import Envelope
+from baton_messaging.flow_control.parking import park
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.relaying.bundles import Refusals, send_bundles
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.relaying.retry_round import send_retries
+from baton_messaging.broker.routing import UnroutableMessage
 from tests.messaging.relay.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_broker")]
@@ -55,7 +55,7 @@ def test_a_retry_that_a_worker_parks_before_the_relay_has_noted_it_is_sent_again
         return refusals
 
     with monkeypatch.context() as quick:
-        quick.setattr("messaging.relay.retries.send_bundles", send_to_a_quick_worker)
+        quick.setattr("baton_messaging.relaying.retry_round.send_bundles", send_to_a_quick_worker)
         assert send(send_retries) == 1
     assert Attempt.objects.get().sent_at is None
     assert send(send_retries) == 1

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from tests.deadlock import lock_in_the_wrong_order
 from tests.messaging.relay.outbox_and_queue import bundles, place
 from tests.processes import Process, relay_command, running, wait_until

@@ -12,12 +12,12 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from messaging.dead_letters import RELAY
-from messaging.models import Attempt, DeadLetter, OutboxMessage
-from messaging.models.dead_letter import Reason
-from messaging.relay.bundles import BrokerTrouble
-from messaging.relay.outbox import send_outbox
-from messaging.relay.retries import send_retries
+from baton_messaging.dead_letters import RELAY
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.relaying.bundles import BrokerTrouble
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.relaying.retry_round import send_retries
 from tests.messaging.relay.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

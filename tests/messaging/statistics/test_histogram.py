@@ -1,6 +1,6 @@
 import doctest
 
-from messaging.statistics import histogram
+from baton_messaging.observability.statistics import histogram
 
 
 def test_the_examples_are_true() -> None:

@@ -10,13 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage, Tallying
-from messaging.models.dead_letter import Reason
-from messaging.statistics.facts import tallies_since
-from messaging.statistics.histogram import DURATION_BOUNDS
-from messaging.statistics.redeliveries import count_redelivery
-from messaging.statistics.tallying import settle_time, tally
-from messaging.statistics.totals import totals
+from baton_messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage, Tallying
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.observability.statistics.counts import tallies_since
+from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS
+from baton_messaging.observability.statistics.redeliveries import count_redelivery
+from baton_messaging.observability.statistics.rollup import settle_time, tally
+from baton_messaging.observability.statistics.totals import totals
 from tests.messaging.dead_letters.factories import a_letter
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,8 +9,8 @@ import kombu
 import pytest
 import redis
 
-from config.embedded import Valkey
-from messaging.transport.install import install
+from baton_dev.servers.embedded import Valkey
+from baton_messaging.broker.transports import install
 from tests.messaging.transport.peer import Peer
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import kombu
 
-from messaging.transport.options import redis_options
+from baton_messaging.broker.options import redis_options
 from tests.processes import wait_until
 
 EXCHANGE = kombu.Exchange("tasks", type="direct")

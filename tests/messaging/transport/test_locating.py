@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 import redis
 
-from messaging.transport.locating import Find, locate
+from baton_messaging.broker.inspect.find import Find, locate
 from tests.messaging.transport.peer import Peer
 
 QUEUE = "long"

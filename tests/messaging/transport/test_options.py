@@ -4,10 +4,10 @@ from typing import Any
 import kombu
 import pytest
 
-from messaging.transport import rabbitmq
-from messaging.transport import redis as redis_transport
-from messaging.transport.install import install
-from messaging.transport.options import BadTransportOptions, BrokerSettings, broker_settings, check
+from baton_messaging.broker.rabbitmq import transport
+from baton_messaging.broker.redis import transport as redis_transport
+from baton_messaging.broker.transports import install
+from baton_messaging.broker.options import BadTransportOptions, BrokerSettings, broker_settings, check
 
 
 def settings(url: str) -> BrokerSettings:
@@ -27,8 +27,8 @@ def connect(url: str) -> kombu.Connection:
         ("redis+socket:///tmp/redis.sock", redis_transport.Transport),
         ("rediss://user:secret@example.com/1", redis_transport.Transport),
         ("sentinel://one:26379;sentinel://two:26379/0?master_name=baton", redis_transport.SentinelTransport),
-        ("amqp://guest:guest@localhost//", rabbitmq.Transport),
-        ("amqps://user:secret@example.com/vhost", rabbitmq.SSLTransport),
+        ("amqp://guest:guest@localhost//", transport.Transport),
+        ("amqps://user:secret@example.com/vhost", transport.SSLTransport),
         ("redis://one:6379/0;redis://two:6379/0", redis_transport.Transport),
     ],
 )

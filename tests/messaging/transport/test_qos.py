@@ -6,8 +6,8 @@ import pytest
 import redis
 from kombu.transport.redis import Transport as KombuTransport
 
-from messaging.transport.dead_lettering import DELIVERY_LIMIT, REJECTED, death_of
-from messaging.transport.depth import Depth, depths
+from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT, REJECTED, death_of
+from baton_messaging.broker.inspect.depth import Depth, depths
 from tests.messaging.transport.peer import Peer
 
 Connect = Callable[..., Peer]

@@ -5,7 +5,7 @@ import kombu
 import pytest
 import redis
 
-from messaging.transport.depth import Depth, depths
+from baton_messaging.broker.inspect.depth import Depth, depths
 from tests.messaging.transport.peer import Peer
 
 Connect = Callable[..., Peer]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from config.local.ports import LOOPBACK
+from baton_dev.servers.ports import LOOPBACK
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from playwright.sync_api import expect
 
-from messaging.models import OutboxMessage, ProcessedMessage
-from messaging.publish import publish
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
 from tests.browser import OpenAs
 from tests.sample.events import Sampled
 

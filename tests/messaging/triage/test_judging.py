@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from messaging.queues import Team
-from messaging.triage.facts import Facts, Failed, Held, QueueLook, Reach, Sighting, Work
-from messaging.triage.judging import judge
-from messaging.triage.verdict import State, Verdict
+from baton_messaging.routing.queues import Team
+from baton_messaging.diagnosis.triage.facts import Facts, Failed, Held, QueueLook, Reach, Sighting, Work
+from baton_messaging.diagnosis.triage.judge import judge
+from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from tests.messaging.triage.world import (
     AGAIN,
     AGAIN_IN_QUEUE,

@@ -7,10 +7,10 @@ import pytest
 from celery import current_app
 from django.conf import settings as configured
 
-from messaging.models import Heartbeat, OutboxMessage
-from messaging.queues import DEAD_LETTER_QUEUE
-from messaging.reconciling.tick import reconcile
-from messaging.triage.report import Answer, triage
+from baton_messaging.models import Heartbeat, OutboxMessage
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.recovery.reconciler import reconcile
+from baton_messaging.diagnosis.triage.report import Answer, triage
 from tests.messaging.reconciling.situations import CONSUMER, hold, lose, process, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

@@ -11,10 +11,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from messaging.models import DeadLetter, OutboxMessage
-from messaging.models.dead_letter import Reason
-from messaging.own_connection import own_connection
-from messaging.publish import publish
+from baton_messaging.models import DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

@@ -9,10 +9,10 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from messaging.models import OutboxMessage
-from messaging.publish import publish
-from messaging.triage.report import triage
-from messaging.triage.stuck import survey
+from baton_messaging.models import OutboxMessage
+from baton_messaging.publish import publish
+from baton_messaging.diagnosis.triage.report import triage
+from baton_messaging.diagnosis.triage.stuck import survey
 from tests.messaging.reconciling.situations import die, process, send
 from tests.sample.events import Sampled
 

@@ -3,10 +3,10 @@
 import pytest
 from django.utils import translation
 
-from messaging.models.dead_letter import Reason
-from messaging.triage.facts import Facts
-from messaging.triage.report import report
-from messaging.triage.wording import duration
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.report import report
+from baton_messaging.diagnosis.triage.texts.wording import duration
 from tests.messaging.triage.test_judging import CASES
 from tests.messaging.triage.world import AGAIN_IN_QUEUE, delivery, facts
 

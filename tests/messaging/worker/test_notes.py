@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from messaging.dead_letters.audit import operation
-from messaging.models import AuditEntry, Interruption
-from messaging.models.audit import Action
-from messaging.models.interruption import Kind
-from messaging.worker.notes import note
+from baton_messaging.audit.operations import operation
+from baton_messaging.models import AuditEntry, Interruption
+from baton_messaging.models.audit import Action
+from baton_messaging.models.interruption import Kind
+from baton_messaging.worker.interruptions import note
 from tests.messaging.dead_letters.factories import SHELL
 from tests.processes import wait_until
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.db import connection
 
-from messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.models import OutboxMessage, ProcessedMessage
 from orders.exports import services
 from orders.exports.building import write_file
 from orders.exports.columns import Column, Kind, Source

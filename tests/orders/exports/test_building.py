@@ -17,7 +17,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 from django.utils import translation
 
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from orders.exports import files
 from orders.exports.building import build
 from orders.exports.columns import order_source

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from orders.exports import files, housekeeping
 from orders.exports.building import build
 from orders.exports.lease import Hold

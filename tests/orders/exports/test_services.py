@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from messaging.models import OutboxMessage
+from baton_messaging.models import OutboxMessage
 from orders.exports import services
 from orders.exports.errors import (
     ExportNotActive,

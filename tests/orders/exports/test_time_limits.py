@@ -7,8 +7,8 @@ import pytest
 from celery import current_app
 from django.db import connection
 
-from messaging.models import Attempt, DeadLetter
-from messaging.relay.outbox import send_outbox
+from baton_messaging.models import Attempt, DeadLetter
+from baton_messaging.relaying.outbox_round import send_outbox
 from orders.exports import housekeeping
 from orders.exports.building import build
 from orders.exports.models import Export

@@ -7,11 +7,11 @@ import pytest
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from messaging.dead_letters.burial import bury
-from messaging.failures import fault
-from messaging.models import OutboxMessage
-from messaging.models.dead_letter import Reason
-from messaging.signals import dead_lettered
+from baton_messaging.dead_letters.intake.record import bury
+from baton_messaging.consuming.failures import fault
+from baton_messaging.models import OutboxMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.signals import dead_lettered
 from orders.exports import housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure

@@ -13,8 +13,8 @@ from django.conf import settings
 from django.db import transaction
 from playwright.sync_api import Page, expect
 
-from messaging.models import Attempt, DeadLetter
-from messaging.publish import publish
+from baton_messaging.models import Attempt, DeadLetter
+from baton_messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports import files, housekeeping
 from orders.exports.models import Export

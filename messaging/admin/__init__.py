@@ -1,5 +1,0 @@
-"""The machinery in the admin: to look at. What a person may do about a message is a named action of the desk."""
-
-from messaging.admin import dead_letters, flow, processes, results, tables
-
-__all__ = ["dead_letters", "flow", "processes", "results", "tables"]

@@ -1,5 +1,0 @@
-"""The figures for Prometheus, read from database and broker at each scrape: right with any number of web processes."""
-
-from messaging.metrics.sources import Source, contribute
-
-__all__ = ["Source", "contribute"]

@@ -1,0 +1,17 @@
+"""The messaging app."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class MessagingConfig(AppConfig):
+    """Outbox, relay, consumers, inbox, retries, dead letters."""
+
+    name = "messaging"
+    verbose_name = _("Messaging")
+
+    def ready(self) -> None:
+        """Register checks and receivers: importing does, and models must be there first."""
+        from baton_messaging import checks  # noqa: F401, PLC0415
+        from baton_messaging.dead_letters import alert_mail  # noqa: F401, PLC0415
+        from baton_messaging.worker import interruptions  # noqa: F401, PLC0415

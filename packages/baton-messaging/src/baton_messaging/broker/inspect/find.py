@@ -1,0 +1,111 @@
+"""Find messages in the broker by their id, without touching them: where each is, and how many are before it.
+
+Only Redis lets itself be read. What RabbitMQ holds is known by its counts (depth.py): a look there would be a delivery.
+
+Invariant: what is ``complete`` and was not found is not there, up to what moved from a worker's hand back to its queue
+between two reads; who concludes something from an absence looks a second time, which ``locate`` does.
+"""
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Final
+
+import kombu
+from kombu.utils.json import loads
+
+from baton_messaging.broker.redis.unacked import Booking
+from baton_messaging.broker.dead_letter_headers import is_message
+from baton_messaging.broker.redis.transport import Channel as RedisChannel
+
+_CHUNK: Final = 500  # messages read at a time
+_MESSAGE_ID: Final = re.compile(rb'message_id\\*": ?\\*"([0-9a-f-]{36})')
+_BODY: Final = re.compile(rb'"body": ?"([^"]*)"')
+
+
+@dataclass(frozen=True)
+class Find:
+    """One copy of a message. ``ahead_count`` None: a worker has taken it."""
+
+    message_id: str
+    consumer: str
+    queue: str
+    ahead_count: int | None
+    delivery_count: int
+
+
+@dataclass
+class Search:
+    """What was found. Not ``is_complete``: the time was over, or the broker does not let itself be read."""
+
+    finds: list[Find] = field(default_factory=list)
+    is_complete: bool = True
+
+
+def locate(connection: kombu.Connection, queues: Collection[str], message_ids: Collection[str], *, by: float) -> Search:
+    """Look for the messages in the queues, until ``by`` (of the monotonic clock). Raises the connection's errors."""
+    channel: Any = connection.default_channel
+    if not isinstance(channel, RedisChannel):
+        return Search(is_complete=False)
+    wanted = frozenset(message_id.encode() for message_id in message_ids)
+    if not wanted:
+        return Search()
+    search = _look(channel, queues, wanted, by)
+    if search.is_complete and wanted - {find.message_id.encode() for find in search.finds}:
+        again = _look(channel, queues, wanted, by)
+        search = Search([*search.finds, *again.finds], again.is_complete)
+    return search
+
+
+def _look(channel: Any, queues: Collection[str], wanted: frozenset[bytes], by: float) -> Search:
+    search = Search()
+    for queue, ahead_count, raw in _raws(channel, queues):
+        if monotonic() > by:
+            search.is_complete = False
+            break
+        search.finds += _finds(queue, ahead_count, raw, wanted)
+    return search
+
+
+def _raws(channel: Any, queues: Collection[str]) -> Iterator[tuple[str, int | None, bytes]]:
+    """Yield queue, number of messages before it, and text. New ones come in on the left: none is passed over.
+
+    kombu's client puts the prefix of all keys before those of the commands it uses itself, which these two are not.
+    """
+    with channel.conn_or_acquire() as client:
+        for queue in queues:
+            for step in channel.priority_steps:
+                key, start = channel._q_for_pri(queue, step), 0
+                length = client.llen(key)
+                while chunk := client.lrange(channel.key(key), start, start + _CHUNK - 1):
+                    yield from ((queue, max(0, length - 1 - start - at), raw) for at, raw in enumerate(chunk))
+                    start += _CHUNK
+        for tag, text in client.hscan_iter(channel.key(channel.unacked_key), count=_CHUNK):
+            booking = Booking.read(tag.decode(), text)
+            if booking.queue in queues:
+                yield booking.queue, None, booking.raw.encode("utf-8", "surrogateescape")
+
+
+def _finds(queue: str, ahead_count: int | None, raw: bytes, wanted: frozenset[bytes]) -> Iterator[Find]:
+    ids = wanted.intersection(_MESSAGE_ID.findall(_body(raw)))
+    if not ids:
+        return
+    try:
+        payload = loads(raw.decode())
+    except Exception:  # whatever a foreign text makes of kombu's decoder
+        return
+    headers = payload.get("headers") or {} if is_message(payload) else {}
+    for message_id in ids:
+        consumer, count = str(headers.get("task", "")), headers.get("x-delivery-count")
+        yield Find(message_id.decode(), consumer, queue, ahead_count, count if isinstance(count, int) else 0)
+
+
+def _body(raw: bytes) -> bytes:
+    match = _BODY.search(raw)
+    try:
+        return b64decode(match.group(1)) if match else b""
+    except Base64Error:
+        return b""

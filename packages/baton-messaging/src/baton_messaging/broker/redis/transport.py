@@ -1,0 +1,97 @@
+"""kombu's Redis transport, taught to behave as a RabbitMQ quorum queue does.
+
+What it adds: dead-lettering, a delivery limit and leases (qos.py, lease.py), deliveries that cannot be lost on their
+way to a worker (taking.py), and routing that survives an emptied server (routing.py). ``install()`` puts it in place
+of kombu's for the URLs that users write. Pinned to kombu's minor version; the contract tests guard the upgrade.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any
+
+from kombu.transport import redis as kombu_redis
+
+from baton_messaging.broker.redis.lease import LeasePoller
+from baton_messaging.broker.options import check
+from baton_messaging.broker.redis.qos import QoS
+from baton_messaging.broker.routing import RoutingChannel
+from baton_messaging.broker.redis.dequeue import TakingChannel
+
+OPTIONS = ("dead_letter_queue", "delivery_limit", "exchange", "queues")
+
+
+class Channel(TakingChannel, RoutingChannel):
+    """A channel with the guarantees of a quorum queue. Its options are those of options.py."""
+
+    QoS = QoS
+    from_transport_options = (*kombu_redis.Channel.from_transport_options, *OPTIONS)
+
+    dead_letter_queue: str = "dead_letters"
+    delivery_limit: int | None = 3
+    visibility_timeout: float = 30
+    unacked_restore_throttle = 1
+    _commands: Any = None
+    _pool: Any = None
+
+    @contextmanager
+    def conn_or_acquire(self, client: Any = None) -> Iterator[Any]:
+        """Lend a client for one command. kombu makes one each time, which costs more than the command."""
+        if client is None:
+            if self._commands is None or self._commands.connection_pool is not self.pool:
+                self._commands = self._create_client()
+            client = self._commands
+        yield client
+
+    def close(self) -> None:
+        """Close; what was given back on the way out went over a new connection, which is closed, too."""
+        super().close()
+        if self._pool is not None:
+            self._pool.disconnect()
+
+    def _disconnect_pools(self) -> None:
+        """Disconnect, and keep the pool: a task that outlives its connection still acknowledges over a new one.
+
+        Without it, such an ack ends the worker (``'NoneType' object has no attribute 'hostname'``).
+        """
+        pool = self._pool
+        super()._disconnect_pools()
+        self._pool = pool
+
+
+class Transport(kombu_redis.Transport):
+    """``redis://`` and ``rediss://``."""
+
+    Channel = Channel
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        check(client.transport_options)
+        super().__init__(client, **kwargs)
+        self.cycle = LeasePoller()
+        options = client.transport_options
+        self.cycle.lease_renewal_seconds = options.get("lease_renewal_seconds", LeasePoller.lease_renewal_seconds)
+        self.cycle.unacked_restore_interval = options.get(
+            "unacked_restore_interval", LeasePoller.unacked_restore_interval
+        )
+
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:
+        """Let the worker's event loop renew the leases, and carry acks along with takes."""
+        super().register_with_event_loop(connection, loop)
+        self.cycle.loop_thread = get_ident()
+        timer = getattr(self.cycle, "_renewal_timer", None)
+        if timer is not None:
+            timer.cancel()
+        self.cycle._renewal_timer = loop.call_repeatedly(self.cycle.lease_renewal_seconds, self.cycle.renew_leases)
+
+
+class SentinelChannel(Channel, kombu_redis.SentinelChannel):
+    """The same behind Redis Sentinel."""
+
+    from_transport_options = (*kombu_redis.SentinelChannel.from_transport_options, *OPTIONS)
+
+
+class SentinelTransport(Transport, kombu_redis.SentinelTransport):
+    """``sentinel://``."""
+
+    Channel = SentinelChannel
+    default_port = kombu_redis.SentinelTransport.default_port

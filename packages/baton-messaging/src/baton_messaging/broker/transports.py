@@ -1,0 +1,25 @@
+"""Put the project's transports in place of kombu's.
+
+In kombu's table of aliases, and not as ``broker_transport``, because that setting is forgotten when a connection fails
+over to the next URL, and keeps ``rediss://`` from being recognised as TLS. A URL stays as users write it. Whatever
+loads the Celery application (worker, beat, relay, Flower, the ``celery`` command, child processes that are spawned
+rather than forked) imports config/celery.py and thereby comes by here.
+"""
+
+from kombu import transport
+
+ALIASES = {
+    "redis": "baton_messaging.broker.redis.transport:Transport",
+    "rediss": "baton_messaging.broker.redis.transport:Transport",
+    "sentinel": "baton_messaging.broker.redis.transport:SentinelTransport",
+    "amqp": "baton_messaging.broker.rabbitmq.transport:Transport",
+    "amqps": "baton_messaging.broker.rabbitmq.transport:SSLTransport",
+    "pyamqp": "baton_messaging.broker.rabbitmq.transport:Transport",
+}
+
+
+def install() -> None:
+    """Make every connection of this process use the project's transports. Repeating it is harmless."""
+    transport.TRANSPORT_ALIASES.update(ALIASES)
+    for alias in ALIASES:
+        transport._transport_cache.pop(alias, None)  # a connection may have been made before

@@ -1,0 +1,83 @@
+"""Limits that contradict each other: of a consumer, of the retries, of the broker, of what is kept."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.checks import CheckMessage
+
+from baton_messaging.checks.objections import objection
+from baton_messaging.consumer import ConsumerTask, consumer_tasks
+from baton_messaging.broker.options import BadTransportOptions
+from baton_messaging.broker.options import check as check_transport_options
+
+SECONDS_PER_DAY: Final = 86_400
+_MAX_DOUBLINGS: Final = 60  # by then any ceiling is reached
+#: Settings that must grow from left to right.
+ASCENDING: Final = (
+    ("RELAY_POLL_SECONDS", "RELAY_LEASE_SECONDS"),
+    ("BREAKER_PROBE_SECONDS", "BREAKER_MAX_PROBE_SECONDS", "BREAKER_PATIENCE_SECONDS"),
+    ("OUTBOX_RETENTION_DAYS", "INBOX_RETENTION_DAYS"),
+    ("DEAD_LETTER_RETENTION_DAYS", "INBOX_RETENTION_DAYS"),
+)
+
+
+def check_time_limits(**_kwargs: Any) -> list[CheckMessage]:
+    """Refuse limits of a consumer that leave no time: for recording a failure, for an outage, for the broker."""
+    return [message for task in consumer_tasks() for message in _of_task(task)]
+
+
+def _of_task(task: ConsumerTask) -> Iterator[CheckMessage]:
+    soft, hard = task.soft_time_limit, task.time_limit
+    if soft >= hard:
+        text = f"{task.name}: expected soft_time_limit < time_limit, got {soft} s and {hard} s."
+        yield objection("E005", text, hint="Leave some seconds between them: in these the failure is recorded.")
+    timeout = settings.MESSAGING["BROKER_CONSUMER_TIMEOUT_SECONDS"]
+    if hard >= timeout:
+        text = f"{task.name}: expected time_limit < BROKER_CONSUMER_TIMEOUT_SECONDS, got {hard} s and {timeout} s."
+        hint = (
+            "RabbitMQ would give the message to another worker: lower the limit, or raise consumer_timeout and setting."
+        )
+        yield objection("E008", text, hint=hint)
+    wait = settings.MESSAGING["DATABASE_WAIT_SECONDS"]
+    if wait >= hard:
+        text = f"{task.name}: expected DATABASE_WAIT_SECONDS < time_limit, got {wait} s and {hard} s."
+        yield objection("E010", text, hint="An outage of the database would kill the child and count as a delivery.")
+    if task.retry_backoff_max < settings.MESSAGING["RETRY_FLOOR_SECONDS"]:
+        text = f"{task.name}: expected retry_backoff_max >= RETRY_FLOOR_SECONDS, got {task.retry_backoff_max} s."
+        yield objection("E010", text, hint="The ceiling of the backoff lies below its floor.")
+    days = settings.MESSAGING["INBOX_RETENTION_DAYS"]
+    if retry_window_seconds(task) >= days * SECONDS_PER_DAY:
+        text = f"{task.name}: expected retries to end within INBOX_RETENTION_DAYS ({days}), got {task.max_retries}."
+        yield objection("E009", text, hint="Later ones find no inbox row: lower max_retries or retry_backoff_max.")
+
+
+def retry_window_seconds(task: ConsumerTask) -> float:
+    """Return the longest time between the first attempt and the last, without outages."""
+    factor, ceiling, count = float(task.retry_backoff), task.retry_backoff_max, int(task.max_retries)
+    return sum(min(factor * 2.0 ** min(retry, _MAX_DOUBLINGS), ceiling) for retry in range(count))
+
+
+def check_settings_against_each_other(**_kwargs: Any) -> list[CheckMessage]:
+    """Refuse settings of MESSAGING that are not in their order."""
+    return [
+        objection(
+            "E006",
+            f"Expected {smaller} < {larger}, got {settings.MESSAGING[smaller]} and {settings.MESSAGING[larger]}.",
+            hint="The inbox makes a second delivery or a replay harmless, so it must outlive both; a lease and a "
+            "patience must outlast what they wait for.",
+        )
+        for names in ASCENDING
+        for smaller, larger in pairwise(names)
+        if settings.MESSAGING[smaller] >= settings.MESSAGING[larger]
+    ]
+
+
+def check_lease(**_kwargs: Any) -> list[CheckMessage]:
+    """Refuse options of the Redis transport that would run tasks twice (F02)."""
+    try:
+        check_transport_options(settings.CELERY_BROKER_TRANSPORT_OPTIONS)
+    except BadTransportOptions as error:
+        return [objection("E007", str(error), hint="A lease is renewed three times before it can run out.")]
+    return []

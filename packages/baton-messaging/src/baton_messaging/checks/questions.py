@@ -1,0 +1,39 @@
+"""The list of the questions: those that are always asked, and those of a deployment."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from django.core.checks import CheckMessage
+
+from baton_messaging.checks import idempotence
+from baton_messaging.checks import limits
+from baton_messaging.checks import names
+from baton_messaging.checks import ownership
+from baton_messaging.checks import publishing
+from baton_messaging.checks import responsibility
+from baton_messaging.checks import results
+from baton_messaging.checks import visibility
+
+Question = Callable[..., Sequence[CheckMessage]]
+
+ALWAYS: Final[tuple[Question, ...]] = (
+    names.check_setting_names,
+    names.check_variable_names,
+    limits.check_time_limits,
+    limits.check_settings_against_each_other,
+    limits.check_lease,
+    publishing.check_publishing,
+    results.check_kept_results,
+    results.check_waiting,
+    results.check_eager,
+    idempotence.check_declared_idempotence,
+    idempotence.check_effects_outside,
+    ownership.check_queues_of_consumers,
+    ownership.check_dead_letter_routes,
+    ownership.check_acknowledgement,
+    responsibility.check_own_queue,
+    responsibility.check_imports,
+    visibility.check_discovery,
+    visibility.check_events,
+)
+DEPLOYED: Final[tuple[Question, ...]] = (ownership.check_owner_addresses,)

@@ -1,0 +1,106 @@
+"""Tell the owner of a queue what died: a new kind of failure at once, a growing group by count, an old one by age.
+
+One alert per group and period, not one per message. Invariant: the alert's row and its sending are one transaction, so
+a mail server that is away costs nothing but time, and of two tellers at once the second finds the group told.
+Where it goes is a Django signal (``dead_letters_alert``): the mail is one receiver; a chat is ten lines of your own.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+from django.utils import timezone
+
+from baton_messaging.dead_letters.operations.groups import Group, groups_of
+from baton_messaging.models import DeadLetter, GroupAlert
+from baton_messaging.routing.ownership import owner_of
+from baton_messaging.routing.queues import Team
+from baton_messaging.signals import dead_letters_alert
+
+log = structlog.get_logger(__name__)
+
+Kind = Literal["new", "growing", "old"]
+
+
+@dataclass(frozen=True)
+class Alert:
+    """What a receiver of the signal gets."""
+
+    kind: Kind
+    group: Group
+    owner: Team
+
+    @property
+    def url(self) -> str:
+        """Return where the group is looked at; a path only, when DESK_ORIGIN is not set."""
+        path = reverse("admin:messaging_deadletter_list", query={"group": self.group.fingerprint})
+        return f"{settings.MESSAGING['DESK_ORIGIN'].rstrip('/')}{path}"
+
+
+def send_alerts(now: datetime | None = None) -> int:
+    """Alert the owners of the groups that are due; return how many alerts went out."""
+    now = now or timezone.now()
+    _forget_settled_groups()
+    told = {row.fingerprint: row for row in GroupAlert.objects.all()}
+    sent_count = 0
+    for group in groups_of(DeadLetter.objects.open()):
+        last = told.get(group.fingerprint)
+        kind = _kind(group, last, now)
+        sent_count += kind is not None and _send(kind, group, last, now)
+    return sent_count
+
+
+def _forget_settled_groups() -> None:
+    """Let a failure that comes back after it was dealt with be news."""
+    alive = DeadLetter.objects.unsettled().filter(fingerprint=OuterRef("fingerprint"))
+    GroupAlert.objects.filter(~Exists(alive)).delete()
+
+
+def _kind(group: Group, last: GroupAlert | None, now: datetime) -> Kind | None:
+    if last is None:
+        return "new"
+    if last.alerted_at > now - _seconds("ALERT_PERIOD_SECONDS"):
+        return None
+    if any(last.letter_count < count <= group.open_count for count in settings.MESSAGING["ALERT_GROWTH_COUNTS"]):
+        return "growing"
+    age = _seconds("ALERT_AGE_SECONDS")
+    is_told = last.aged_at is not None and last.aged_at > now - age
+    return "old" if group.first_at <= now - age and not is_told else None
+
+
+def _send(kind: Kind, group: Group, last: GroupAlert | None, now: datetime) -> bool:
+    try:
+        with transaction.atomic():
+            if not _claim(kind, group, last, now):
+                return False
+            _tell(Alert(kind, group, owner_of(group.consumer)))
+    except Exception as error:  # the next tick tries again; the other groups must not wait for it
+        log.warning("alert_not_sent", consumer=group.consumer, kind=kind, error_class=type(error).__name__)
+        return False
+    log.info("alert_sent", consumer=group.consumer, kind=kind, letter_count=group.open_count)
+    return True
+
+
+def _claim(kind: Kind, group: Group, last: GroupAlert | None, now: datetime) -> bool:
+    """Take the group's row; of two tellers at once one finds it changed."""
+    said = {"alerted_at": now, "letter_count": group.open_count} | ({"aged_at": now} if kind == "old" else {})
+    if last is None:
+        return GroupAlert.objects.get_or_create(fingerprint=group.fingerprint, defaults=said)[1]
+    return GroupAlert.objects.filter(pk=last.pk, alerted_at=last.alerted_at).update(**said) == 1
+
+
+def _tell(alert: Alert) -> None:
+    """Send the signal. One receiver that fails is logged; when all do, nobody was told."""
+    answers = dead_letters_alert.send_robust(sender=DeadLetter, alert=alert)
+    failures = [answer for _receiver, answer in answers if isinstance(answer, Exception)]
+    if failures and len(failures) == len(answers):
+        raise failures[0]
+
+
+def _seconds(setting: str) -> timedelta:
+    return timedelta(seconds=settings.MESSAGING[setting])

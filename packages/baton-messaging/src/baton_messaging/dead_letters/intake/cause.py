@@ -1,0 +1,62 @@
+"""Why did it die? The broker says how it left its queue, the notes of the worker's main process what happened there.
+
+A rejected message that nobody left a note of died of what can be seen of it: its body, its task, its signature.
+"""
+
+from dataclasses import dataclass
+
+from baton_messaging.dead_letters.intake.raw_message import Arrival
+from baton_messaging.consuming.failures import ErrorDescription, fault
+from baton_messaging.models import Interruption
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.interruption import Kind
+from baton_messaging.routing.subscriptions import is_registered
+from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The cause, and what is known of the error."""
+
+    reason: Reason
+    error: ErrorDescription
+    run_count: int = 0
+
+
+def verdict_on(arrival: Arrival) -> Verdict:
+    """Return why the message died. Reads the notes: one query."""
+    notes = list(Interruption.objects.filter(task_id=arrival.task_id).order_by("pk")) if arrival.task_id else []
+    if arrival.death is not None and arrival.death.reason == DELIVERY_LIMIT:
+        return _of_limit(arrival, notes)
+    if arrival.has_expired:
+        return Verdict(Reason.EXPIRED, fault("Expired", f"expired at {arrival.expires_at or 'its time to live'}"))
+    kinds = {note.kind for note in notes}
+    if Kind.REVOKED in kinds:
+        return Verdict(Reason.REVOKED, fault("Revoked", "somebody revoked the task by remote control"))
+    if Kind.UNKNOWN_TASK in kinds or not is_registered(arrival.consumer):
+        text = f"the worker's release has no task {arrival.consumer!r}; deploy one that has, or redirect"
+        return Verdict(Reason.UNKNOWN_TASK, fault("UnknownTask", text))
+    failed = next((note for note in reversed(notes) if note.kind == Kind.FAILED), None)
+    if failed:
+        is_time_up = failed.detail.startswith("SoftTimeLimitExceeded")
+        return Verdict(Reason.TIME_LIMIT if is_time_up else Reason.PERMANENT_ERROR, _of_failure(failed), run_count=1)
+    broker_s = arrival.death.reason if arrival.death else "unknown"
+    return Verdict(Reason.PERMANENT_ERROR, fault("Rejected", f"rejected by its worker (broker's reason: {broker_s})"))
+
+
+def _of_limit(arrival: Arrival, notes: list[Interruption]) -> Verdict:
+    """Tell a hard time limit from a killed process; without a note a whole worker died, with its main process."""
+    last = next((note for note in reversed(notes) if note.kind in (Kind.TIME_LIMIT, Kind.KILLED)), None)
+    runs = sum(note.kind in (Kind.TIME_LIMIT, Kind.KILLED) for note in notes)
+    if last is None:
+        text = "returned to its queue too often without an answer: its workers died, or handed it back"
+        return Verdict(Reason.KILLED_WORKER, fault("WorkerLost", text), run_count=runs)
+    if last.kind == Kind.TIME_LIMIT:
+        text = f"hard time limit ({last.detail}) exceeded in {runs} runs"
+        return Verdict(Reason.TIME_LIMIT, fault("TimeLimitExceeded", text), run_count=runs)
+    return Verdict(Reason.KILLED_WORKER, fault("WorkerLost", last.detail or "killed"), run_count=runs)
+
+
+def _of_failure(note: Interruption) -> ErrorDescription:
+    error_class, _, text = note.detail.partition(": ")
+    return fault(error_class, text, traceback=note.traceback)

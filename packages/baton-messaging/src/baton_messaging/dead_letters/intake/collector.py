@@ -1,0 +1,145 @@
+"""The collector's life: take one dead letter at a time off the broker, write it down, and only then acknowledge it.
+
+With the database or the broker away it backs off and goes on by itself; a message that was in hand goes back to its
+queue once, and no other is taken before the database answers, so an outage costs the queue nothing. Any number of
+collectors may run at a time.
+"""
+
+import random
+import signal
+import threading
+from time import monotonic
+from types import FrameType
+from typing import Final
+
+import amqp.exceptions
+import kombu
+import kombu.exceptions
+import redis.exceptions
+import structlog
+from celery import current_app
+from django.db import Error as DatabaseError
+from django.db import connection
+from kombu.message import Message
+
+from baton_messaging.dead_letters.intake.raw_message import read
+from baton_messaging.dead_letters.intake.transfer import collect
+from baton_messaging.processes.rounds import RoundHeart
+from baton_messaging.routing.queues import dead_letter_queue
+from baton_messaging.broker.rabbitmq.declarations import misdeclared
+from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS
+
+log = structlog.get_logger(__name__)
+
+POLL_SECONDS: Final = 1.0  # between looks at whether to stop; a message wakes the collector at once
+MAX_BACKOFF_SECONDS: Final = 15.0
+LOOK_AGAIN_SECONDS: Final = 5.0  # between looks at a queue that must be migrated first
+BROKER_ERRORS: Final = (
+    kombu.exceptions.OperationalError,
+    amqp.exceptions.AMQPError,
+    redis.exceptions.RedisError,
+    OSError,
+)
+
+
+class Collector:
+    """Moves dead letters from the broker into the database until it is told to stop."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._trouble_count = 0
+        self._has_complained = False
+        self._renewed_at = monotonic()
+        self._heart = RoundHeart("collector")
+
+    def stop(self) -> None:
+        """Finish the message in hand, then return from run()."""
+        self._stopping.set()
+
+    def stop_on_signals(self) -> None:
+        """Let SIGTERM and SIGINT stop the collector."""
+
+        def handle(_signum: int, _frame: FrameType | None) -> None:
+            self.stop()
+
+        signal.signal(signal.SIGTERM, handle)
+        signal.signal(signal.SIGINT, handle)
+
+    def run(self) -> None:
+        """Collect until stopped."""
+        log.info("collector_started")
+        self._heart.start()
+        while not self._stopping.is_set():
+            try:
+                connection.ensure_connection()
+                with current_app.connection_for_read() as broker:
+                    self._collect_from(broker)
+            except DatabaseError as error:  # away, or out of disk: the messages are safe where they are
+                connection.close()
+                self._back_off("database_in_trouble", error)
+            except BROKER_ERRORS as error:
+                self._back_off("broker_away", error)
+        self._heart.stop()
+        log.info("collector_stopped")
+
+    def _collect_from(self, broker: kombu.Connection) -> None:
+        queue = dead_letter_queue()
+        if self._is_declared_otherwise(broker, queue):
+            self._heart.wait(self._stopping, LOOK_AGAIN_SECONDS)
+            return
+        while not self._stopping.is_set():
+            self._collect_while_some_come(broker, queue)
+
+    def _collect_while_some_come(self, broker: kombu.Connection, queue: kombu.Queue) -> None:
+        """Collect; return when nothing has come for long, for RabbitMQ may have forgotten us (renewal.py)."""
+        with broker.channel() as channel:
+            bound = queue.bind(channel)
+            bound.declare()  # also before the first worker has
+            with kombu.Consumer(
+                channel, [bound], on_message=self._take, on_decode_error=self._take_undecoded, prefetch_count=1
+            ):
+                self._renewed_at = monotonic()
+                while not self._stopping.is_set() and not self._is_to_renew(broker):
+                    self._drain(broker)
+
+    def _is_to_renew(self, broker: kombu.Connection) -> bool:
+        is_rabbitmq = broker.transport.driver_type == "amqp"
+        return is_rabbitmq and monotonic() - self._renewed_at > RENEWAL_SECONDS
+
+    def _is_declared_otherwise(self, broker: kombu.Connection, queue: kombu.Queue) -> bool:
+        """Say so once, with the remedy (F18). The queue keeps what is in it until it is migrated."""
+        found = misdeclared(broker, [queue])
+        for one in found:
+            if not self._has_complained:
+                log.error("queue_declared_otherwise", queue=one.queue, remedy=one.remedy, broker_says=one.detail)
+        self._has_complained = bool(found)
+        return bool(found)
+
+    def _drain(self, broker: kombu.Connection) -> None:
+        try:
+            broker.drain_events(timeout=POLL_SECONDS)
+        except TimeoutError:
+            broker.heartbeat_check()
+            self._trouble_count = 0
+            self._heart.round()
+
+    def _take(self, message: Message) -> None:
+        try:
+            collect(read(message))
+        except DatabaseError:
+            message.requeue()
+            raise
+        message.ack()
+        self._trouble_count = 0
+        self._renewed_at = monotonic()
+        self._heart.round(1)
+
+    def _take_undecoded(self, message: Message, _error: Exception) -> None:
+        self._take(message)
+
+    def _back_off(self, event: str, error: BaseException) -> None:
+        self._trouble_count += 1
+        ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
+        seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several collectors, guards nothing
+        log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
+        self._heart.wait(self._stopping, seconds)

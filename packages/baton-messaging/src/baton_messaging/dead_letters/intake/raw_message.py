@@ -1,0 +1,137 @@
+"""Read a message of the broker's dead-letter queue: what is in it, why it is there, and who was to have it.
+
+Nothing here raises for what a message contains: what cannot be understood is kept as text. Source: Celery's message
+protocol 2; RabbitMQ manual, "Dead Letter Exchanges" (baton_messaging/broker writes the same headers on Redis).
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from kombu.message import Message
+
+from baton_messaging.broker.dead_letter_headers import Death, death_of
+
+NOWHERE: Final = "messaging.?"  # stands in for the consumer of a message that names neither task nor queue
+MAX_NAME_LENGTH: Final = 200
+
+
+class NotABundle(ValueError):
+    """The body is not the one list of sealed envelopes that the relay sends."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """One message of the dead-letter queue."""
+
+    identity: UUID  # the same when the broker delivers it again
+    consumer: str
+    task_id: str
+    death: Death | None
+    expires_at: datetime | None
+    body: bytes
+    content_type: str
+    headers: dict[str, Any]
+
+    @property
+    def has_expired(self) -> bool:
+        """Tell whether it died because its time was over."""
+        if self.death is not None and self.death.reason == "expired":
+            return True
+        died_at = self.death.died_at if self.death else None
+        return self.expires_at is not None and died_at is not None and self.expires_at.replace(microsecond=0) <= died_at
+
+    @property
+    def is_task(self) -> bool:
+        """Tell whether it names a task and has the shape of one, whatever the task."""
+        try:
+            self._arguments()
+        except NotABundle:
+            return False
+        return bool(_name(self.headers.get("task")))
+
+    def bundle(self) -> list[str]:
+        """Return the sealed envelopes. Raises NotABundle."""
+        args, kwargs = self._arguments()
+        bundle = args[0] if len(args) == 1 else None
+        if kwargs or not isinstance(bundle, list) or not all(isinstance(sealed, str) for sealed in bundle):
+            raise NotABundle("Expected one list of sealed envelopes as argument, got something else.")
+        return bundle
+
+    def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
+        """Read the body with plain JSON: kombu's own decoder would make objects of a forged one."""
+        try:
+            args, kwargs, _embed = json.loads(self.body)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise NotABundle(f"Expected a body of protocol 2, got something else: {type(error).__name__}.") from None
+        if not isinstance(args, list) or not isinstance(kwargs, dict):
+            raise NotABundle("Expected a body of protocol 2, got one of another shape.")
+        return args, kwargs
+
+    def as_text(self) -> str:
+        """Return all of it as JSON, for people: the body as text where it is text, else in base64."""
+        try:
+            body, encoding = self.body.decode("utf-8"), "utf-8"
+        except UnicodeDecodeError:
+            body, encoding = base64.b64encode(self.body).decode("ascii"), "base64"
+        kept = {"content_type": self.content_type, "body_encoding": encoding, "body": body, "headers": self.headers}
+        return json.dumps(kept, indent=1, default=str, skipkeys=True)
+
+
+def read(message: Message) -> Arrival:
+    """Return what a message brought."""
+    headers = dict(message.headers or {})
+    death = _death_of(headers)
+    body = message.body if isinstance(message.body, bytes) else str(message.body or "").encode("utf-8", "replace")
+    return Arrival(
+        identity=_identity(body, headers),
+        consumer=_consumer(headers, death),
+        task_id=_name(headers.get("id")),
+        death=death,
+        expires_at=_time(headers.get("expires")),
+        body=body,
+        content_type=str(message.content_type or "")[:MAX_NAME_LENGTH],
+        headers=headers,
+    )
+
+
+def _identity(body: bytes, headers: dict[str, Any]) -> UUID:
+    """Hash what does not change when the broker delivers the message again: not the count of deliveries."""
+    deaths = [list(_death_parts(death)) for death in headers.get("x-death") or () if isinstance(death, dict)]
+    seen = json.dumps([headers.get("id"), deaths], default=str, sort_keys=True).encode()
+    return UUID(bytes=hashlib.sha256(seen + b"\x00" + body).digest()[:16])
+
+
+def _death_parts(death: dict[str, Any]) -> Iterator[str]:
+    for name in ("queue", "reason", "count", "time"):
+        yield str(death.get(name))
+
+
+def _death_of(headers: dict[str, Any]) -> Death | None:
+    try:
+        return death_of(headers)
+    except Exception:  # headers are anybody's; a message put here by hand may have any
+        return None
+
+
+def _consumer(headers: dict[str, Any], death: Death | None) -> str:
+    """Return the task's name, or a stand-in that leads to the owner of the queue it came from."""
+    if task := _name(headers.get("task")):
+        return task
+    return f"{death.queue}.?"[:MAX_NAME_LENGTH] if death else NOWHERE
+
+
+def _name(value: Any) -> str:
+    return value[:MAX_NAME_LENGTH].replace("\x00", "") if isinstance(value, str) else ""
+
+
+def _time(value: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,131 @@
+"""Put a message on the list of dead letters, and tell the app whose row it was about.
+
+Invariant: one unsettled letter per consumer and message. A message that dies again while its replay was requested
+opens its letter again; a second burial of an open one changes nothing, nor does that of a copy when the inbox has the
+message. A copy that is still at work says nothing yet: whoever dies does not wait for it.
+"""
+
+import hashlib
+import socket
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import structlog
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import transaction
+from django.utils import timezone
+
+from baton_messaging.messages.envelope import Envelope
+from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.database.errors import is_passing, was_cancelled
+from baton_messaging.routing.ownership import owner_of
+from baton_messaging.signals import dead_lettered
+from baton_messaging.database.text import storable
+
+if TYPE_CHECKING:
+    from baton_messaging.consuming.failures import ErrorDescription
+
+log = structlog.get_logger(__name__)
+
+COLLECTOR: Final = "messaging.collector"  # in the inbox: has buried something without a message id of its own
+RELAY: Final = "baton_messaging.relaying"  # stands in for the consumer of an event that the relay does not know
+
+
+def bury(
+    *,
+    consumer: str,
+    envelope: Envelope,
+    reason: Reason,
+    error: "ErrorDescription",
+    attempt_count: int,
+    task_id: str = "",
+) -> None:
+    """Write the dead letter of a message that could be read, unless it was applied. Call inside a transaction."""
+    if ProcessedMessage.objects.filter(message_id=envelope.message_id, consumer=consumer).exists():
+        log.info("applied_by_another_copy", consumer=consumer, message_id=str(envelope.message_id), reason=str(reason))
+        return
+    death = {
+        "reason": reason,
+        "error_class": error.error_class,
+        "error_message": error.message,
+        "traceback": error.traceback,
+        "attempt_count": attempt_count,
+        "task_id": task_id,
+        "fingerprint": group_of(consumer, reason, error.fingerprint),
+    }
+    letters = DeadLetter.objects.filter(message_id=envelope.message_id, consumer=consumer)
+    if not letters.reopen(**death):
+        _insert(consumer, envelope, death)
+    tell(key=envelope.key, consumer=consumer, message_id=envelope.message_id)
+    log.error(
+        "dead_lettered",
+        consumer=consumer,
+        message_id=str(envelope.message_id),
+        correlation_id=str(envelope.correlation_id),
+        reason=str(reason),
+        error_class=error.error_class,
+    )
+
+
+def claim_burial(identity: UUID) -> bool:
+    """Tell whether a thing without a message id is to be buried now, or was at an earlier delivery.
+
+    Call inside the transaction that buries it.
+    """
+    worker = socket.gethostname()[:200]
+    return bool(ProcessedMessage.objects.claim(consumer=COLLECTOR, message_ids=[identity], worker=worker))
+
+
+def bury_unreadable(
+    *, consumer: str, raw: str, reason: Reason, error: "ErrorDescription", task_id: str = "", attempt_count: int = 0
+) -> None:
+    """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app."""
+    DeadLetter.objects.create(
+        consumer=consumer,
+        owner=str(owner_of(consumer)),
+        reason=reason,
+        error_class=error.error_class,
+        error_message=error.message,
+        traceback=error.traceback,
+        attempt_count=attempt_count,
+        raw=storable(raw),
+        task_id=task_id,
+        fingerprint=group_of(consumer, reason, error.fingerprint),
+    )
+    log.error("dead_lettered", consumer=consumer, reason=str(reason), error_class=error.error_class)
+
+
+def group_of(consumer: str, reason: Reason | str, fingerprint: str) -> str:
+    """Return what a letter is grouped by: the same fault of the same consumer, so a group has one owner."""
+    return hashlib.sha256(f"{consumer}|{reason}|{fingerprint}".encode()).hexdigest()
+
+
+def tell(*, key: str, consumer: str, message_id: UUID) -> None:
+    """Send the signal; a receiver that fails is logged, and costs neither the letter nor the other letters."""
+    try:
+        with transaction.atomic():
+            dead_lettered.send(sender=DeadLetter, key=key, consumer=consumer, message_id=message_id)
+    except SoftTimeLimitExceeded:  # the bundle's time is up, wherever it was: no fault of the receiver
+        raise
+    except Exception as error:
+        if is_passing(error) and not was_cancelled(error):  # a query of its own that is too slow always is
+            raise
+        log.exception("receiver_failed", signal="dead_lettered", consumer=consumer, message_id=str(message_id))
+
+
+def _insert(consumer: str, envelope: Envelope, death: dict[str, object]) -> None:
+    attempts = Attempt.objects.filter(consumer=consumer, message_id=envelope.message_id, attempt__gte=1)
+    first = attempts.order_by("round", "attempt").first()
+    letter = DeadLetter(
+        message_id=envelope.message_id,
+        consumer=consumer,
+        event_name=envelope.name,
+        key=envelope.key,
+        owner=str(owner_of(consumer)),
+        envelope=envelope.as_dict(),
+        occurred_at=envelope.occurred_at,
+        first_failed_at=first.failed_at if first else timezone.now(),
+        **death,
+    )
+    DeadLetter.objects.bulk_create([letter], ignore_conflicts=True)

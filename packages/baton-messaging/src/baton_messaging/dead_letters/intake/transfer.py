@@ -1,0 +1,90 @@
+"""Move one message of the dead-letter queue into the list, each message of a bundle as a row of its own.
+
+Invariant: a message that is delivered again (its collector was killed between commit and ack) makes no second row: its
+identity is claimed in the inbox by the transaction that writes the rows.
+"""
+
+import structlog
+from django.db import transaction
+
+from baton_messaging.dead_letters.intake.raw_message import Arrival, NotABundle
+from baton_messaging.dead_letters.intake.record import bury, bury_unreadable, claim_burial
+from baton_messaging.dead_letters.intake.cause import Verdict, verdict_on
+from baton_messaging.messages.envelope import unseal
+from baton_messaging.errors import BadSignature
+from baton_messaging.consuming.failures import describe, fault
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.database.errors import is_passing
+from baton_messaging.routing.subscriptions import subscription_named
+
+log = structlog.get_logger(__name__)
+
+
+def collect(arrival: Arrival) -> None:
+    """Write the letters of a message, once. What fails for a reason of its own is kept as it came."""
+    try:
+        _collect(arrival)
+    except Exception as error:
+        if is_passing(error):
+            raise
+        log.exception("arrival_kept_raw", task_id=arrival.task_id)
+        with transaction.atomic():
+            if claim_burial(arrival.identity):
+                _keep(arrival, Verdict(Reason.UNDECODABLE, describe(error)))
+
+
+def _collect(arrival: Arrival) -> None:
+    with transaction.atomic():
+        if not claim_burial(arrival.identity):
+            log.info("arrival_known", task_id=arrival.task_id)
+            return
+        verdict = verdict_on(arrival)
+        try:
+            bundle = arrival.bundle()
+        except NotABundle as error:
+            _bury_foreign(arrival, verdict, error)
+            return
+        for sealed in bundle:
+            _bury_one(arrival, verdict, sealed)
+
+
+def _bury_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
+    """Bury one message of the bundle; one that cannot be is kept as it came, and harms no other."""
+    try:
+        envelope = unseal(sealed)
+        with transaction.atomic():
+            bury(
+                consumer=arrival.consumer,
+                envelope=envelope,
+                reason=verdict.reason,
+                error=verdict.error,
+                attempt_count=verdict.run_count,
+                task_id=arrival.task_id,
+            )
+    except Exception as error:
+        if is_passing(error):
+            raise
+        reason = Reason.BAD_SIGNATURE if isinstance(error, BadSignature) else Reason.UNDECODABLE
+        bury_unreadable(
+            consumer=arrival.consumer, raw=sealed, reason=reason, error=describe(error), task_id=arrival.task_id
+        )
+
+
+def _bury_foreign(arrival: Arrival, verdict: Verdict, error: NotABundle) -> None:
+    """Keep what is no bundle of ours: a task that is no consumer died of what it died of, anything else of its body."""
+    is_consumer = subscription_named(arrival.consumer) is not None
+    if arrival.is_task and not is_consumer:
+        _keep(arrival, verdict)
+    else:
+        _keep(arrival, Verdict(Reason.UNDECODABLE, fault("Undecodable", str(error))))
+
+
+def _keep(arrival: Arrival, verdict: Verdict) -> None:
+    bury_unreadable(
+        consumer=arrival.consumer,
+        raw=arrival.as_text(),
+        reason=verdict.reason,
+        error=verdict.error,
+        task_id=arrival.task_id,
+        attempt_count=verdict.run_count,
+    )

@@ -1,0 +1,146 @@
+"""Send an edited copy in place of a message that can never succeed as it is.
+
+The copy has an id of its own and names the original as its cause. Invariant: of original and copy at most one takes
+effect. The copy's making claims the original's place in the inbox in the same transaction; if the place is taken, the
+original has had its effect and the edit is refused.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models.functions import Now
+from pydantic import ValidationError
+from uuid_utils.compat import uuid7
+
+from baton_messaging.dead_letters import RELAY
+from baton_messaging.audit.actors import Actor
+from baton_messaging.audit.operations import operation
+from baton_messaging.dead_letters.operations.differences import Difference, differences
+from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable
+from baton_messaging.dead_letters.operations.replay_rows import send_held
+from baton_messaging.dead_letters.operations.resolve import tell_settled
+from baton_messaging.messages.envelope import Envelope
+from baton_messaging.errors import UnknownEvent
+from baton_messaging.events import Event, event_class, misfits
+from baton_messaging.flow_control.pauses import MAX_KEY_LENGTH
+from baton_messaging.models import DeadLetter, ProcessedMessage, Replay
+from baton_messaging.models.audit import Action
+from baton_messaging.models.dead_letter import State
+from baton_messaging.database.text import unstorable
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit that fits the event: the envelope of the copy, and what is different."""
+
+    envelope: Envelope
+    differences: list[Difference]
+
+
+def check_edit(letter: DeadLetter, payload: Any, *, version: int | None = None) -> Edit:
+    """Return what the copy would be, without changing anything: the dry run.
+
+    ``version`` is for a message whose version this release does not know; None keeps the original's.
+    Raises NotEditable, BadPayload, NotChanged.
+    """
+    original = _editable(letter)
+    version = version or original.version
+    event = _event(original.name, version, payload)
+    changed = event.payload()
+    found = differences(original.payload, changed)
+    if not found and version == original.version:
+        raise NotChanged
+    copy = replace(
+        original,
+        message_id=uuid7(),
+        causation_id=original.message_id,
+        version=version,
+        key=event.key,
+        payload=changed,
+    )
+    return Edit(copy, found)
+
+
+def edit_and_replay(letter_id: int, payload: Any, *, actor: Actor, why: str, version: int | None = None) -> DeadLetter:
+    """Put an edited copy in the place of an open dead letter and replay that; return it. Raises OperationRefused."""
+    with operation(actor, Action.EDIT, why=why, details={"letter": letter_id}) as done:
+        letter = DeadLetter.objects.select_for_update().filter(pk=letter_id).first()
+        if letter is None:
+            raise NotEditable(f"Expected the number of a dead letter, got {letter_id}, which does not exist.")
+        edit = check_edit(letter, payload, version=version)
+        _take_place_of(letter, edit.envelope)
+        order = Replay.objects.create(
+            requested_by=actor.name, why=done.why, selection={"ids": [letter_id]}, letter_count=1, released_at=Now()
+        )
+        copy = _copy(letter, edit.envelope, order)
+        send_held(order)
+        tell_settled([letter.key])
+        done.touch([letter.pk, copy.pk])
+        done.details |= {
+            "copy": copy.pk,
+            "message_id": str(letter.message_id),
+            "copy_message_id": str(copy.message_id),
+            "changed": [difference.path for difference in edit.differences],
+        }
+    return DeadLetter.objects.get(pk=copy.pk)
+
+
+def _editable(letter: DeadLetter) -> Envelope:
+    if letter.state != State.OPEN:
+        raise NotEditable(f"Expected an open dead letter, got one that is {letter.state}.")
+    if letter.envelope is None or letter.consumer == RELAY:
+        raise NotEditable("Expected a message that a consumer could read, got one that never came so far.")
+    return letter.open_envelope()
+
+
+def _event(name: str, version: int, payload: Any) -> Event:
+    """Return the event that is in a payload. Raises NotEditable, BadPayload: it fits the schema, and the columns."""
+    _refuse_unstorable(name, version, payload)
+    try:
+        event = event_class(name, version).from_payload(payload)
+    except UnknownEvent as error:
+        raise NotEditable(str(error)) from error
+    except ValidationError as error:
+        raise BadPayload(name, version, misfits(error)) from None
+    if len(event.key) > MAX_KEY_LENGTH:
+        raise BadPayload(name, version, f"{event.key_field} (too_long)")
+    _refuse_unstorable(name, version, event.payload())  # a text of its may have become a number that JSON has not
+    return event
+
+
+def _refuse_unstorable(event_name: str, version: int, payload: Any) -> None:
+    if places := [f"{place} (not_storable)" for place in unstorable(payload)]:
+        raise BadPayload(event_name, version, ", ".join(places))
+
+
+def _take_place_of(letter: DeadLetter, copy: Envelope) -> None:
+    original_id = letter.open_envelope().message_id
+    replaced = f"replaced by {copy.message_id}"
+    if not ProcessedMessage.objects.claim(consumer=letter.consumer, message_ids=[original_id], worker=replaced):
+        raise AlreadyApplied
+    # Not by the replay that it was a letter of, whose canary would pass for alive.
+    DeadLetter.objects.filter(pk=letter.pk).update(
+        state=State.RESOLVED, settled_at=Now(), replay=None, requested_at=None
+    )
+
+
+def _copy(letter: DeadLetter, envelope: Envelope, order: Replay) -> DeadLetter:
+    return DeadLetter.objects.create(
+        message_id=envelope.message_id,
+        consumer=letter.consumer,
+        event_name=envelope.name,
+        key=envelope.key,
+        owner=letter.owner,
+        reason=letter.reason,
+        error_class=letter.error_class,
+        error_message=letter.error_message,
+        traceback=letter.traceback,
+        attempt_count=letter.attempt_count,
+        envelope=envelope.as_dict(),
+        fingerprint=letter.fingerprint,
+        occurred_at=letter.occurred_at,
+        first_failed_at=letter.first_failed_at,
+        died_at=letter.died_at,
+        replay=order,
+        copy_of=letter,
+    )

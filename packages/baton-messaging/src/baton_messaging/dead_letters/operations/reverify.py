@@ -1,0 +1,45 @@
+"""Read again what could not be read: the secret key it was signed with may be known by now (SECRET_KEY_FALLBACKS).
+
+Only what is kept changes, from text to message; the letter stays open, and a person decides. Invariant: the app whose
+row it is about hears of it in the same commit, as of any burial: until now the letter had no key to tell.
+"""
+
+from typing import Final
+
+from django.db import IntegrityError, transaction
+
+from baton_messaging.dead_letters.intake.record import tell
+from baton_messaging.messages.envelope import unseal
+from baton_messaging.errors import BadEnvelope
+from baton_messaging.models import DeadLetter
+from baton_messaging.models.dead_letter import DeadLetterQuerySet, Reason
+
+MAX_LETTERS: Final = 1_000  # in one go; the next look reads on
+
+
+def reread(letters: DeadLetterQuerySet) -> int:
+    """Make messages of the open letters that can be read now; return how many could."""
+    unread = letters.open().filter(envelope__isnull=True, reason=Reason.BAD_SIGNATURE).exclude(raw="")
+    return sum(_reread(letter) for letter in unread.only("pk", "raw", "consumer")[:MAX_LETTERS])
+
+
+def _reread(letter: DeadLetter) -> bool:
+    try:
+        envelope = unseal(letter.raw)
+    except BadEnvelope:
+        return False
+    unread = DeadLetter.objects.open().filter(pk=letter.pk, envelope__isnull=True)
+    try:
+        with transaction.atomic():
+            changed_count = unread.update(
+                message_id=envelope.message_id,
+                event_name=envelope.name,
+                key=envelope.key,
+                envelope=envelope.as_dict(),
+                occurred_at=envelope.occurred_at,
+            )
+            if changed_count:
+                tell(key=envelope.key, consumer=letter.consumer, message_id=envelope.message_id)
+    except IntegrityError:  # the message is on the list already, by another way
+        return False
+    return changed_count == 1

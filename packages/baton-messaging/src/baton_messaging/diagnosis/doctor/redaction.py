@@ -1,0 +1,60 @@
+"""Keep secrets out of what the doctor says: an error of a server or a library may quote them.
+
+A secret is what a setting holds whose name says so, at any depth, and the password in any address.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from baton_messaging.diagnosis.doctor.lines import Line
+
+HIDDEN: Final = "…"
+_IS_SECRET: Final = re.compile(
+    r"(PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIALS?|CONNECTION_STRING|SECRET_KEY_FALLBACKS|(?<!ROUTING)_KEY)$",
+    re.IGNORECASE,
+).search
+_MIN_LENGTH: Final = 3  # characters; hiding each "1" would make the text unreadable and nothing safer
+
+
+def without_secrets(line: Line) -> Line:
+    """Return the line with every secret of the settings replaced."""
+    return replace(line, found=_hide(line.found), remedy=_hide(line.remedy))
+
+
+def _hide(text: str) -> str:
+    for secret in sorted(set(_secrets()), key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def _secrets() -> Iterator[str]:
+    for name in dir(settings):
+        if name.isupper():
+            with suppress(ImproperlyConfigured):  # there is no SECRET_KEY
+                found = _secrets_in(getattr(settings, name), is_secret=bool(_IS_SECRET(name)))
+                yield from (secret for secret in found if len(secret) >= _MIN_LENGTH)
+
+
+def _secrets_in(value: Any, *, is_secret: bool) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _secrets_in(inner, is_secret=is_secret or bool(_IS_SECRET(str(name))))
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for inner in value:
+            yield from _secrets_in(inner, is_secret=is_secret)
+    elif isinstance(value, str):
+        yield from [value] if is_secret else _passwords_in(value)
+
+
+def _passwords_in(text: str) -> Iterator[str]:
+    for address in text.split(";") if "://" in text else ():
+        with suppress(ValueError):  # it only looks like one
+            password = urlsplit(address).password or ""
+            yield from (password, unquote(password))

@@ -1,0 +1,43 @@
+"""What inbox, retries, dead letters, pauses and circuits know of some messages: five queries, however many there are.
+
+A place is one message and one consumer. Where an edited copy was sent instead of a dead letter, its place counts.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import TypeVar
+from uuid import UUID
+
+from django.db.models import Q
+
+from baton_messaging.flow_control.holds import current_holds
+from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
+from baton_messaging.models.dead_letter import UNSETTLED
+
+Place = tuple[UUID, str]
+Row = TypeVar("Row", ProcessedMessage, Attempt, DeadLetter)
+
+
+class Known:
+    """Looks everything up when it is made."""
+
+    def __init__(self, keys: Collection[str], message_ids: Collection[UUID]) -> None:
+        letters = list(
+            DeadLetter.objects.filter(Q(key__any_of=keys) | Q(message_id__any_of=message_ids)).order_by("pk")
+        )
+        self._copies = {letter.copy_of_id: letter for letter in letters if letter.copy_of_id}
+        self.letters = _by_place(sorted(letters, key=lambda letter: (letter.state in UNSETTLED, letter.pk)))
+        wanted = [*message_ids, *(copy.message_id for copy in self._copies.values() if copy.message_id)]
+        self.processed = _by_place(ProcessedMessage.objects.filter(message_id__any_of=wanted))
+        self.holds = current_holds()
+        self.last_attempt = _by_place(Attempt.objects.filter(message_id__any_of=wanted).order_by("round", "attempt"))
+
+    def settle_place(self, place: Place) -> tuple[Place, DeadLetter | None]:
+        """Return where a message stands, and its dead letter: the edited copy's, if one was sent in its place."""
+        letter = self.letters.get(place)
+        while letter and (copy := self._copies.get(letter.pk)) and copy.message_id:
+            letter, place = copy, (copy.message_id, copy.consumer)
+        return place, letter
+
+
+def _by_place(rows: "Iterable[Row]") -> "dict[Place, Row]":
+    return {(row.message_id, row.consumer): row for row in rows if row.message_id is not None}

@@ -1,0 +1,119 @@
+"""How far did it get? What each consumer has done with the messages about one aggregate.
+
+Six queries, however many messages there are.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from baton_messaging.flow_control.holds import Hold, Holds
+from baton_messaging.diagnosis.message_states import Known, Place
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import State as LetterState
+from baton_messaging.routing.ownership import owner_of
+from baton_messaging.routing.subscriptions import Subscription, subscriptions_of
+
+State = Literal["waiting", "queued", "retrying", "done", "dead"]
+SETTLED: frozenset[State] = frozenset({"done", "dead"})
+
+
+@dataclass(frozen=True)
+class ConsumerProgress:
+    """One consumer's progress with one message. ``attempts`` counts those that ended, failed or not."""
+
+    consumer: str
+    event: str
+    message_id: UUID
+    state: State
+    attempts: int
+    max_attempts: int
+    owner: str
+    updated_at: datetime
+    next_attempt_at: datetime | None = None
+    error: str | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether nothing more happens by itself."""
+        return self.state in SETTLED
+
+
+def progress_of(key: str) -> list[ConsumerProgress]:
+    """Return the progress of every message about the aggregate ``key``, oldest message first.
+
+    A message that has left the outbox by retention is not listed.
+    """
+    messages = list(OutboxMessage.objects.filter(key=key).order_by("pk"))
+    known = Known([key], [message.message_id for message in messages])
+    return [
+        _progress(message, subscription, known)
+        for message in messages
+        for subscription in subscriptions_of(message.name)
+        if message.is_for(subscription.consumer)
+    ]
+
+
+def _progress(message: OutboxMessage, subscription: Subscription, known: Known) -> ConsumerProgress:
+    place, letter = known.settle_place((message.message_id, subscription.consumer))
+    last_attempt, processed = known.last_attempt.get(place), known.processed.get(place)
+    state, updated_at = _state(message, subscription.consumer, processed, letter, last_attempt)
+    hold = _hold(state, message, place, known.holds)
+    failed_count = last_attempt.attempt if last_attempt else 0
+    return ConsumerProgress(
+        consumer=subscription.consumer,
+        event=message.name,
+        message_id=message.message_id,
+        state=state,
+        attempts=letter.attempt_count if state == "dead" and letter else failed_count + (state == "done"),
+        max_attempts=subscription.max_attempts,
+        owner=str(owner_of(subscription.consumer)),
+        updated_at=updated_at,
+        next_attempt_at=last_attempt.due_at if state == "retrying" and last_attempt and not hold else None,
+        error=str(hold) if hold else _error(state, last_attempt, letter),
+    )
+
+
+def _state(
+    message: OutboxMessage,
+    consumer: str,
+    processed: ProcessedMessage | None,
+    letter: DeadLetter | None,
+    last_attempt: Attempt | None,
+) -> tuple[State, datetime]:
+    if processed:
+        return "done", processed.processed_at
+    if letter and letter.state in (LetterState.OPEN, LetterState.DISCARDED):
+        return "dead", letter.died_at
+    if last_attempt:
+        return _state_of_retry(last_attempt)
+    if message.published_at or consumer in message.sent_to:
+        return "queued", message.published_at or message.available_at
+    return "waiting", message.occurred_at
+
+
+def _state_of_retry(last_attempt: Attempt) -> tuple[State, datetime]:
+    if last_attempt.attempt == 0 and last_attempt.sent_at:  # a replay, or one held back, that has left
+        return "queued", last_attempt.sent_at
+    if last_attempt.round == last_attempt.attempt == 0:  # held back before it was ever tried
+        return "waiting", last_attempt.failed_at
+    return "retrying", last_attempt.failed_at
+
+
+def _hold(state: State, message: OutboxMessage, place: Place, holds: Holds) -> Hold | None:
+    """Return what holds the message back. What is in a worker's hand or on its way there is parked when it arrives."""
+    if state in SETTLED:
+        return None
+    message_id, consumer = place
+    return holds.on(consumer, event_name=message.name, key=message.key, message_id=message_id)
+
+
+def _error(state: State, last_attempt: Attempt | None, letter: DeadLetter | None) -> str | None:
+    """Return the class of the last error while it matters; its text may hold more than a customer should read."""
+    if state == "dead" and letter:
+        what = letter.get_state_display() if letter.state == LetterState.DISCARDED else letter.get_reason_display()
+        return f"{what}: {letter.error_class}"
+    if state == "retrying" and last_attempt:
+        return last_attempt.error_class
+    return None

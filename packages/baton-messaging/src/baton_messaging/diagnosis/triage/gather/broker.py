@@ -1,0 +1,82 @@
+"""Ask the broker, with a deadline: one that is stopped, or behind a firewall that drops all, must not hold us up.
+
+The asking runs in a thread that is left behind when time is up; its sockets have timeouts, so it ends by itself.
+"""
+
+import threading
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any, Final
+
+import kombu
+from celery import current_app
+
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.broker.inspect.depth import Depth, depths
+from baton_messaging.broker.inspect.find import Search, locate
+from baton_messaging.broker.redis.transport import Channel as RedisChannel
+from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
+from baton_messaging.diagnosis.triage.gather.deadline import search_seconds
+
+DEADLINE_SECONDS: Final = 1.2  # of the two seconds that an answer may take
+CONNECT_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True)
+class BrokerLook:
+    """What the broker says. ``is_searchable``: it lets its queues be read."""
+
+    reach: Reach = ANSWERS
+    depths: dict[str, Depth] = field(default_factory=dict)
+    search: Search = field(default_factory=Search)
+    is_full: bool = False
+    is_searchable: bool = False
+
+
+def look_at_broker(queues: Collection[str], message_ids: Collection[str]) -> BrokerLook:
+    """Return the depth of the queues, and where in them and in the dead-letter queue the messages are."""
+    found: list[BrokerLook] = []
+    failed: list[str] = []
+    seconds = search_seconds()  # here, because a thread does not know who asks
+
+    def ask() -> None:
+        try:
+            found.append(_ask(queues, message_ids, seconds))
+        except Exception as error:  # whatever it is, the caller is told, and answers all other questions
+            failed.append(type(error).__name__)
+
+    asking = threading.Thread(target=ask, name="triage-broker", daemon=True)
+    asking.start()
+    asking.join(DEADLINE_SECONDS)
+    if found:
+        return found[0]
+    return BrokerLook(Reach(False, failed[0] if failed else f"no answer within {DEADLINE_SECONDS:g} s"))
+
+
+def _ask(queues: Collection[str], message_ids: Collection[str], seconds: float) -> BrokerLook:
+    with _connection() as broker:
+        names = [*queues, DEAD_LETTER_QUEUE]
+        look = BrokerLook(depths=depths(broker, names), is_full=_is_full(broker))
+        search = locate(broker, names, message_ids, by=monotonic() + seconds)
+        return replace(look, search=search, is_searchable=isinstance(broker.default_channel, RedisChannel))
+
+
+def _connection() -> kombu.Connection:
+    connection = current_app.connection_for_read(connect_timeout=CONNECT_SECONDS, heartbeat=0)
+    limits: dict[str, Any] = {"socket_timeout": CONNECT_SECONDS, "socket_connect_timeout": CONNECT_SECONDS}
+    if connection.transport.driver_type == "amqp":
+        limits = {"read_timeout": CONNECT_SECONDS, "write_timeout": CONNECT_SECONDS}
+    connection.transport_options = {**(connection.transport_options or {}), **limits, "max_retries": 0}
+    return connection
+
+
+def _is_full(broker: kombu.Connection) -> bool:
+    """Tell whether Redis takes no message for want of memory. RabbitMQ says so to those who publish only."""
+    channel: Any = broker.default_channel
+    if not isinstance(channel, RedisChannel):
+        return False
+    with channel.conn_or_acquire() as client:
+        memory = client.info("memory")
+    limit = int(memory.get("maxmemory") or 0)
+    return bool(limit) and int(memory["used_memory"]) >= limit

@@ -1,0 +1,167 @@
+"""Each message on its way to each consumer, put together from the looks."""
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from celery import current_app
+
+from baton_messaging.dead_letters import RELAY
+from baton_messaging.events import is_known
+from baton_messaging.diagnosis.message_states import Place
+from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.routing.ownership import owner_of, queue_name_of
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.routing.subscriptions import subscriptions_of
+from baton_messaging.broker.inspect.find import Find
+from baton_messaging.diagnosis.triage.lookup import Asked
+from baton_messaging.diagnosis.triage.facts import Delivery, Failed, Held, Letter, Limits, Processed, Published, Sighting, Where
+from baton_messaging.diagnosis.triage.gather.snapshot import Looks
+from baton_messaging.diagnosis.triage.gather.processes import hand_on
+
+_NEAREST = ("queue", "taken", "dead letters")  # of several copies, which one is told of: the first of these
+
+
+def deliveries_of(asked: Asked, looks: Looks) -> Iterator[Delivery]:
+    """Return the deliveries of all messages that were asked for, oldest message first."""
+    rows = {row.message_id: row for row in asked.rows}
+    for place in _places(asked, looks):
+        if not asked.consumer or place[1] == asked.consumer:
+            yield _delivery(place, rows.get(place[0]), looks)
+    for letter in asked.letters:
+        if letter.message_id is None:  # what is no envelope of ours has nothing but its letter
+            yield _bare(letter)
+
+
+def _places(asked: Asked, looks: Looks) -> list[Place]:
+    """Return message and consumer of all that is, or was, to be delivered."""
+    places = {(row.message_id, consumer): None for row in asked.rows for consumer in _consumers(row)}
+    for message_id in asked.all_message_ids:
+        places.update(dict.fromkeys(looks.places.get(message_id, ())))
+    if asked.is_subject:
+        places.update(dict.fromkeys(looks.lettered_places.get(asked.key, ())))
+    return list(places)
+
+
+def _consumers(row: OutboxMessage) -> list[str]:
+    if not is_known(row.name):
+        return [RELAY]  # nobody can say who consumes it; the relay keeps it, and in the end buries it
+    return [known.consumer for known in subscriptions_of(row.name) if row.is_for(known.consumer)]
+
+
+def _delivery(place: Place, row: OutboxMessage | None, looks: Looks) -> Delivery:
+    (message_id, consumer), letter = looks.known.settle_place(place)
+    place = message_id, consumer
+    failed = looks.known.last_attempt.get(place)
+    event = row.name if row else letter.event_name if letter else _event_of(failed)
+    key = row.key if row else letter.key if letter else failed.key if failed else ""
+    return Delivery(
+        consumer=consumer,
+        event=event,
+        message_id=message_id,
+        queue=queue_name_of(consumer),
+        owner=owner_of(consumer),
+        limits=_limits(consumer),
+        published=_published(row, consumer, looks) if row else None,
+        processed=_processed(looks.known.processed.get(place)),
+        failed=_failed(failed),
+        letter=_letter(letter),
+        held=_held(looks, consumer, event, key, message_id),
+        in_hand=hand_on(place, looks.in_hand),
+        seen=_sighting(place, looks),
+    )
+
+
+def _bare(letter: DeadLetter) -> Delivery:
+    consumer = letter.consumer
+    return Delivery(
+        consumer=consumer,
+        event=letter.event_name,
+        message_id=None,
+        queue=queue_name_of(consumer),
+        owner=owner_of(consumer),
+        letter=_letter(letter),
+    )
+
+
+def _event_of(attempt: Attempt | None) -> str:
+    return str(attempt.envelope.get("name", "")) if attempt else ""
+
+
+def _limits(consumer: str) -> Limits:
+    task: Any = current_app.tasks.get(consumer)
+    if task is None:
+        return Limits()
+    return Limits(
+        max_attempts=(task.max_retries or 0) + 1,
+        hard_limit_seconds=task.time_limit or 0,
+        max_delay_seconds=getattr(task, "retry_backoff_max", 0),
+    )
+
+
+def _published(row: OutboxMessage, consumer: str, looks: Looks) -> Published:
+    return Published(
+        occurred_at=row.occurred_at,
+        published_at=row.published_at,
+        is_sent=row.published_at is not None or consumer in row.sent_to,
+        available_at=row.available_at,
+        refusal=_refusal(row.last_error, consumer),
+        ahead_count=looks.ahead.get(row.pk, 0),
+    )
+
+
+def _refusal(last_error: str, consumer: str) -> str:
+    """Return what the relay noted for this consumer ("consumer: error; consumer: error")."""
+    mine = f"{consumer}: "
+    return next((part.removeprefix(mine) for part in last_error.split("; ") if part.startswith(mine)), "")
+
+
+def _processed(row: ProcessedMessage | None) -> Processed | None:
+    return Processed(row.processed_at, row.duration_ms, row.worker) if row else None
+
+
+def _failed(row: Attempt | None) -> Failed | None:
+    if row is None:
+        return None
+    return Failed(row.attempt, row.error_class, row.failed_at, row.due_at, row.sent_at, row.claimed_until)
+
+
+def _letter(row: DeadLetter | None) -> Letter | None:
+    if row is None:
+        return None
+    return Letter(
+        pk=row.pk,
+        state=row.state,
+        reason=row.reason,
+        error_class=row.error_class,
+        died_at=row.died_at,
+        attempt_count=row.attempt_count,
+        requested_at=row.requested_at,
+    )
+
+
+def _held(looks: Looks, consumer: str, event: str, key: str, message_id: UUID) -> Held | None:
+    hold = looks.known.holds.on(consumer, event_name=event, key=key, message_id=message_id)
+    cause = hold.cause if hold else None
+    if isinstance(cause, Pause):
+        words = [cause.consumer] if cause.consumer else [f"--event={cause.event_name}", f"--key={cause.key}"]
+        return Held(cause.paused_at, by=cause.paused_by, why=cause.why, resume=shlex.join(words))
+    if isinstance(cause, Circuit) and cause.opened_at:
+        return Held(cause.opened_at, error_class=cause.error_class, next_trial_at=cause.next_probe_at)
+    return None
+
+
+def _sighting(place: Place, looks: Looks) -> Sighting | None:
+    message_id, consumer = place
+    found = [
+        Sighting(_where(find), find.ahead_count, find.delivery_count)
+        for find in looks.finds.get((str(message_id), consumer), ())
+    ]
+    return min(found, key=lambda seen: _NEAREST.index(seen.where), default=None)
+
+
+def _where(find: Find) -> Where:
+    if find.queue == DEAD_LETTER_QUEUE:
+        return "dead letters"
+    return "taken" if find.ahead_count is None else "queue"

@@ -1,0 +1,78 @@
+"""From facts to verdicts: a pure function, so that every case is a test of one line.
+
+The first rule that has something to say decides. Their order is the message's way backwards as far as it is known to
+have come (an inbox row ends all questions), then forwards to the first obstacle: of two faults the verdict names the
+one that the message meets first, and the evidence both.
+"""
+
+from typing import Final
+
+from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
+from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
+from baton_messaging.diagnosis.triage.evidence import trail
+from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Delivery, Facts
+from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
+from baton_messaging.diagnosis.triage.rules.ruling import Rule, Ruling
+from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
+from baton_messaging.diagnosis.triage.verdict import State, Step, Verdict, line
+
+_RULES: Final[tuple[Rule, ...]] = (
+    work_failed,
+    processed,
+    dead,
+    work_running,
+    in_outbox,
+    waits_in_database,
+    running,
+    held,
+    in_the_broker,
+)
+_DATABASE_QUESTIONS: Final = ("is_the_row_there", "is_it_in_the_outbox", "did_it_fail", "is_it_dead", "is_it_done")
+
+
+def judge(facts: Facts) -> list[Verdict]:
+    """Return one verdict per message and consumer, oldest message first; what is wrong with the row itself before."""
+    if not facts.database.answers:
+        return [_database_away(facts)]
+    verdicts = [_judge_delivery(delivery, facts) for delivery in facts.deliveries]
+    return [*judge_rows(facts, verdicts), *verdicts]
+
+
+def _judge_delivery(delivery: Delivery, facts: Facts) -> Verdict:
+    ruling = next((found for rule in _RULES if (found := rule(delivery, facts))), None) or _no_trace(delivery, facts)
+    return Verdict(
+        state=ruling.state,
+        owner=ruling.owner,
+        step=ruling.step,
+        needs_person=ruling.needs_person,
+        consumer=delivery.consumer,
+        event=delivery.event,
+        message_id=delivery.message_id,
+        detail=ruling.detail,
+        evidence=trail(delivery, facts),
+        open_questions=ruling.open_questions,
+    )
+
+
+def _no_trace(delivery: Delivery, facts: Facts) -> Ruling:
+    """Return the ruling on a message that left the outbox by retention: what became of it is not kept."""
+    question = line("what_became_of_it")
+    owner = delivery.owner if facts.deliveries else facts.platform
+    return Ruling(State.UNKNOWN, owner, Step("mend_too_old_to_tell"), True, open_questions=(question,))
+
+
+def _database_away(facts: Facts) -> Verdict:
+    """Return the verdict without the database, with what the broker says as evidence."""
+    depths = tuple(line("depth_of", queue=name, count=look.waiting_count) for name, look in facts.queues.items())
+    broker = depths if facts.broker.answers else (line("broker_silent", error=facts.broker.error),)
+    is_read_only = facts.database.error == TAKES_NO_WRITES
+    database = line("database_read_only") if is_read_only else line("database_silent", error=facts.database.error)
+    return Verdict(
+        state=State.UNKNOWN,
+        owner=facts.platform,
+        step=Step("restart_database"),
+        needs_person=True,
+        detail=line("database_read_only") if is_read_only else line("database_away"),
+        evidence=(database, *broker),
+        open_questions=tuple(line(code) for code in _DATABASE_QUESTIONS),
+    )

@@ -1,0 +1,91 @@
+"""What was asked for: the id of an order or export, of a message, or the number of a dead letter."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.database.text import storable
+
+MAX_KEY_LENGTH = 200  # as long as the column
+MAX_DIGITS = 18  # of a bigint
+MAX_MESSAGES = 500  # about one key; a thousandth of it is more than a person reads
+
+
+class BadId(ValueError):
+    """What was given is no id."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"Expected the id of an order, export or message, or the number of a dead letter, got {given[:60]!r}, "
+            "of which nothing is known. Copy it from the page, the API or a log line."
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The rows that the id leads to. ``consumer``: only this one was asked for, by its dead letter."""
+
+    key: str
+    rows: tuple[OutboxMessage, ...] = ()
+    message_ids: tuple[UUID, ...] = ()
+    letters: tuple[DeadLetter, ...] = ()
+    consumer: str = ""
+    is_subject: bool = True
+
+    @property
+    def events(self) -> frozenset[str]:
+        """Return the names of the events that its messages tell of."""
+        return frozenset(row.name for row in self.rows)
+
+    @property
+    def all_message_ids(self) -> list[UUID]:
+        """Return the ids of all its messages."""
+        return [*(row.message_id for row in self.rows), *self.message_ids]
+
+    @property
+    def has_unknown_events(self) -> bool:
+        """Tell whether a message is known by its id only."""
+        return bool(set(self.message_ids) - {row.message_id for row in self.rows})
+
+
+def look_up(text: str) -> Asked:
+    """Find what an id leads to; nothing found for a UUID or a number is an answer, too. Raises BadId."""
+    if not text or text != storable(text) or len(text) > MAX_KEY_LENGTH:
+        raise BadId(text)
+    rows = about([text])
+    if rows:
+        return Asked(text, rows)
+    if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS:
+        return _letter(int(text))
+    try:
+        wanted = UUID(text)
+    except ValueError:
+        raise BadId(text) from None
+    rows = about([str(wanted)])
+    return Asked(str(wanted), rows) if rows else _message(wanted) or Asked(str(wanted))
+
+
+def about(keys: list[str]) -> tuple[OutboxMessage, ...]:
+    """Return the messages about some keys, the oldest first."""
+    rows = OutboxMessage.objects.filter(key__any_of=keys).order_by("pk").defer("payload")
+    return tuple(rows[: MAX_MESSAGES * len(keys)])
+
+
+def _letter(number: int) -> Asked:
+    letter = DeadLetter.objects.filter(pk=number).first()
+    if letter is None:
+        return Asked(str(number), is_subject=False)
+    ids = (letter.message_id,) if letter.message_id else ()
+    rows = tuple(OutboxMessage.objects.filter(message_id__in=ids).defer("payload"))
+    return Asked(letter.key, rows, ids, (letter,), consumer=letter.consumer, is_subject=False)
+
+
+def _message(message_id: UUID) -> Asked | None:
+    """Return a message, also one that has left the outbox by retention."""
+    row = OutboxMessage.objects.filter(message_id=message_id).defer("payload").first()
+    if row is not None:
+        return Asked(row.key, (row,), is_subject=False)
+    for model in (Attempt, DeadLetter, ProcessedMessage):
+        if model._default_manager.filter(message_id=message_id).exists():
+            return Asked(str(message_id), message_ids=(message_id,), is_subject=False)
+    return None

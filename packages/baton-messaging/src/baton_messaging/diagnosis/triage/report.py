@@ -1,0 +1,136 @@
+"""The answer as a whole: what was asked, the verdicts in words, and whether a person is needed. For all surfaces."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import OperationalError
+from django.urls import reverse
+
+from baton_messaging.diagnosis.triage.lookup import look_up
+from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.gather.gather import database_reach, gather, impatient, reach_after, without_database
+from baton_messaging.diagnosis.triage.judge import judge
+from baton_messaging.diagnosis.triage.verdict import State, Verdict
+from baton_messaging.diagnosis.triage.texts.wording import evidence_texts, question_texts, state_text, step_text
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """What to do: a sentence, and where it applies a command to type and a page to open."""
+
+    text: str
+    command: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One verdict in words. ``state`` is the stable name, ``state_text`` says more, in the reader's language."""
+
+    consumer: str
+    event: str
+    message_id: str
+    state: str
+    state_text: str
+    owner_name: str
+    owner_email: str
+    evidence: tuple[str, ...]
+    open_questions: tuple[str, ...]
+    next_step: NextStep
+    needs_person: bool
+
+    @property
+    def owner(self) -> str:
+        """Return the team with its address."""
+        return f"{self.owner_name} <{self.owner_email}>"
+
+    @property
+    def colour(self) -> str:
+        """Return what the state looks like: a class of desk.css."""
+        return colour_of(self.state, needs_person=self.needs_person)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All verdicts on one id."""
+
+    id: str
+    asked_at: datetime
+    verdicts: tuple[Answer, ...]
+    is_unheard_of: bool = False
+
+    @property
+    def needs_person(self) -> bool:
+        """Tell whether somebody must act."""
+        return any(answer.needs_person for answer in self.verdicts)
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing changes any more without a person."""
+        return all(answer.state in ("done", "dead", "not published", "row gone") for answer in self.verdicts)
+
+    @property
+    def owners(self) -> list[str]:
+        """Return who must act, each once."""
+        return list(dict.fromkeys(answer.owner_name for answer in self.verdicts if answer.needs_person))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON types."""
+        return {
+            "id": self.id,
+            "asked_at": self.asked_at.isoformat(),
+            "needs_person": self.needs_person,
+            "verdicts": [asdict(answer) for answer in self.verdicts],
+        }
+
+
+def colour_of(state: str, *, needs_person: bool) -> str:
+    """Return ``resolved``, ``requested`` (under way) or ``open`` (somebody must act): the desk's words for colours."""
+    if needs_person:
+        return "open"
+    return "resolved" if state == State.DONE else "discarded" if state == State.DEAD else "requested"
+
+
+def triage(text: str) -> Report:
+    """Answer for one id: of an order, export or message, or the number of a dead letter. Raises BadId.
+
+    A database that breaks off, or a table that somebody holds, is an answer, too.
+    """
+    try:
+        with impatient():
+            (facts,) = gather([look_up(text)])
+    except OperationalError as error:
+        facts = without_database(reach_after(error))
+    return report(text, facts)
+
+
+def triage_patiently(text: str) -> Report:
+    """Answer as ``triage`` does, and also when the database does not answer. Raises BadId."""
+    reach = database_reach()
+    return triage(text) if reach.answers else report(text, without_database(reach))
+
+
+def report(text: str, facts: Facts) -> Report:
+    """Put the verdicts on some facts into words."""
+    verdicts = tuple(_answer(verdict, facts.now) for verdict in judge(facts))
+    is_unheard_of = facts.database.answers and not (facts.subjects or facts.deliveries or facts.events)
+    return Report(text, facts.now, verdicts, is_unheard_of)
+
+
+def _answer(verdict: Verdict, now: datetime) -> Answer:
+    letter_id = verdict.step.letter_id
+    url = reverse("admin:messaging_deadletter_change", args=[letter_id]) if letter_id else ""
+    return Answer(
+        consumer=verdict.consumer,
+        event=verdict.event,
+        message_id=str(verdict.message_id or ""),
+        state=str(verdict.state),
+        state_text=state_text(verdict, now=now),
+        owner_name=verdict.owner.name,
+        owner_email=verdict.owner.email,
+        evidence=tuple(evidence_texts(verdict, now=now)),
+        open_questions=tuple(question_texts(verdict, now=now)),
+        next_step=NextStep(step_text(verdict.step, now=now), verdict.step.command, url),
+        needs_person=verdict.needs_person,
+    )

@@ -1,0 +1,36 @@
+"""What a rule says of a delivery, before evidence is added; and the next steps that several rules share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from baton_messaging.routing.queues import Team
+from baton_messaging.diagnosis.triage.facts import Delivery, Facts
+from baton_messaging.diagnosis.triage.verdict import Line, State, Step
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """A state with its owner and next step."""
+
+    state: State
+    owner: Team
+    step: Step
+    needs_person: bool = False
+    detail: Line | None = None
+    open_questions: tuple[Line, ...] = ()
+
+
+Rule = Callable[[Delivery, Facts], Ruling | None]
+
+WAIT = Step("wait")
+NOTHING = Step("nothing")
+RESTART_BROKER = Step("restart_broker")
+ENLARGE_BROKER = Step("enlarge_broker")
+START_RELAY = Step("start_relay", command="python manage.py relay")
+START_COLLECTOR = Step("start_collector", command="python manage.py collect_dead_letters")
+START_BEAT = Step("start_beat", command="python -m celery -A config beat")
+
+
+def start_worker(queue: str) -> Step:
+    """Return the step that gives a queue a consumer."""
+    return Step("start_worker", {"queue": queue}, command=f"python -m celery -A config worker -Q {queue}")

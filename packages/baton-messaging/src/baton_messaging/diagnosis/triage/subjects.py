@@ -1,0 +1,80 @@
+"""What an id means: each app says so for its own rows, because messaging knows none of them.
+
+An app registers its kinds in its ``triage.py``: ``register(Kind("order", …))``. A kind looks ids up, and lists what has
+not come to its end.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.utils.functional import Promise
+
+from baton_messaging.routing.discovery import discover
+from baton_messaging.diagnosis.triage.facts import Subject
+
+Find = Callable[[Collection[str]], Mapping[str, Subject]]
+Unsettled = Callable[[datetime, int], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of business row whose id is the key of messages.
+
+    ``first_event`` is published by the commit that makes the row; ``queue`` names who answers for the row.
+    ``find(keys)`` leaves out keys without such a row; it must not raise for what is no id of its own.
+    ``unsettled(before, limit)`` returns keys of rows made before a time that have not come to their end.
+    """
+
+    name: str
+    label: Promise | str
+    first_event: str
+    queue: str
+    find: Find
+    unsettled: Unsettled
+
+
+_KINDS: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> None:
+    """Let triage know a kind."""
+    _KINDS[kind.name] = kind
+
+
+def all_kinds() -> list[Kind]:
+    """Return what is registered, in that order."""
+    discover("triage")
+    return list(_KINDS.values())
+
+
+def label_of(name: str) -> str:
+    """Return the kind in the reader's language."""
+    discover("triage")
+    return str(_KINDS[name].label) if name in _KINDS else name
+
+
+def find_subjects(events: Mapping[str, Collection[str]]) -> dict[str, tuple[Subject, ...]]:
+    """Return what each key is, given the events about it: a row that exists, or one that is gone though a message
+    tells of it.
+    """
+    found: dict[str, list[Subject]] = {key: [] for key in events}
+    for kind in all_kinds():
+        there = kind.find(list(events))
+        for key, names in events.items():
+            if key in there:
+                found[key].append(there[key])
+            elif kind.first_event in names:
+                found[key].append(Subject(kind.name, key, kind.queue, kind.first_event, exists=False))
+    return {key: tuple(subjects) for key, subjects in found.items()}
+
+
+def uuids_in(keys: Iterable[str]) -> list[UUID]:
+    """Return those keys that are UUIDs: for kinds whose rows have such ids."""
+    found = []
+    for key in keys:
+        with suppress(ValueError):
+            found.append(UUID(key))
+    return found

@@ -1,0 +1,69 @@
+"""The answer of triage: states, evidence and next steps as codes with values; ``wording`` has the sentences."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from baton_messaging.routing.queues import Team
+
+
+class State(StrEnum):
+    """How far a message got. The order is that of its way."""
+
+    NOT_PUBLISHED = "not published"
+    ROW_GONE = "row gone"
+    WAITING = "waiting for the relay"
+    RELAY_STALLED = "relay stalled"
+    HELD = "held"
+    RETRYING = "retrying"
+    QUEUED = "queued"
+    NOBODY_CONSUMES = "nobody consumes the queue"
+    RUNNING = "running"
+    LOST = "lost by the broker, will be sent again"
+    DEAD = "dead"
+    DONE = "done"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of evidence, or one open question."""
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to do next. ``command`` is typed in a shell; ``letter_id`` leads to the desk."""
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
+    letter_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far one message got with one consumer, and whose it is. Without a consumer it is about the row itself.
+
+    ``detail`` is the code of what goes in brackets behind the state, ``needs_person`` whether waiting will not do.
+    """
+
+    state: State
+    owner: Team
+    step: Step
+    needs_person: bool
+    consumer: str = ""
+    event: str = ""
+    message_id: UUID | None = None
+    detail: Line | None = None
+    evidence: tuple[Line, ...] = ()
+    open_questions: tuple[Line, ...] = ()
+
+
+def line(code: str, **values: Any) -> Line:
+    """Make a line."""
+    return Line(code, values)

@@ -1,0 +1,89 @@
+"""What happened, as data: the base class of every event and the register of those that this release knows.
+
+An event holds ids and figures only, never personal data: it travels through brokers, logs and dashboards.
+"""
+
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from baton_messaging.errors import UnknownEvent
+
+_REGISTER: dict[tuple[str, int], type["Event"]] = {}
+
+
+class Event(BaseModel):
+    """Something that happened, immutable.
+
+    Subclass with keywords: ``name`` ("orders.order_placed"), ``version`` (raise it when a field changes meaning or a
+    required one is added) and ``key``, the field that holds the id of the aggregate the event is about.
+    Decimals travel as strings, datetimes as ISO 8601, so that nothing passes through a float.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    event_name: ClassVar[str]
+    event_version: ClassVar[int]
+    key_field: ClassVar[str]
+
+    def __init_subclass__(cls, *, name: str, version: int = 1, key: str, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.event_name, cls.event_version, cls.key_field = name, version, key
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Register the class once pydantic has collected its fields."""
+        del kwargs
+        if cls.key_field not in cls.model_fields:
+            raise TypeError(f"Expected key= of {cls.__name__} to be one of its fields, got {cls.key_field!r}.")
+        _REGISTER[cls.event_name, cls.event_version] = cls
+
+    @property
+    def key(self) -> str:
+        """Return the id of the aggregate: what order pages and triage search by."""
+        return str(getattr(self, self.key_field))
+
+    def payload(self) -> dict[str, Any]:
+        """Return the fields as JSON types."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_payload(cls, payload: dict[str, Any]) -> Self:
+        """Rebuild the event. Raises pydantic.ValidationError."""
+        return cls.model_validate(payload)
+
+
+def event_class(name: str, version: int) -> type[Event]:
+    """Return the class of an event. Raises UnknownEvent."""
+    found = _REGISTER.get((name, version)) or _complete_register().get((name, version))
+    if found is None:
+        raise UnknownEvent(name, version)
+    return found
+
+
+def is_known(name: str) -> bool:
+    """Tell whether this release has the event, in any version."""
+    return any(known == name for known, _version in _complete_register())
+
+
+def known_names() -> list[str]:
+    """Return the names of the events that this release has."""
+    return sorted({name for name, _version in _complete_register()})
+
+
+def known_versions(name: str) -> list[int]:
+    """Return the versions of an event that this release has, the oldest first."""
+    return sorted(version for known, version in _complete_register() if known == name)
+
+
+def _complete_register() -> dict[tuple[str, int], type[Event]]:
+    """Return all events: a web process may not have imported those that it only shows."""
+    from baton_messaging.routing.subscriptions import import_consumers  # noqa: PLC0415 - it leads back here
+
+    import_consumers()
+    return _REGISTER
+
+
+def misfits(error: ValidationError) -> str:
+    """Name the fields that do not fit, without their values: payloads stay out of logs."""
+    return ", ".join(".".join(str(part) for part in item["loc"]) + f" ({item['type']})" for item in error.errors())

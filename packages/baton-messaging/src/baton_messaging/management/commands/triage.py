@@ -1,0 +1,88 @@
+"""``manage.py triage``: how far did it get, and whose is it?"""
+
+import json
+import re
+import sys
+from argparse import ArgumentTypeError
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from baton_messaging.diagnosis.triage.lookup import BadId
+from baton_messaging.diagnosis.triage.gather.deadline import after_waiting, age_of_process_seconds
+from baton_messaging.diagnosis.triage.report import Answer, Report, triage_patiently
+from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_patiently
+
+NEEDS_PERSON, BAD_INPUT = 1, 2
+
+_AGE = re.compile(r"([0-9]{1,5})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def age(text: str) -> timedelta:
+    """Read "5m". Raises ArgumentTypeError."""
+    match = _AGE.fullmatch(text)
+    if match is None:
+        raise ArgumentTypeError(f"Expected a number and one of s, m, h, d, as in 5m or 99999d; got {text!r}.")
+    return timedelta(seconds=int(match[1]) * _SECONDS[match[2]])
+
+
+class Command(BaseCommand):
+    help = (
+        "Tell of an order, export, message or dead letter how far it got with each consumer, whose it is, and what to "
+        "do next. Exit code: 0 all done, or it goes on by itself; 1 somebody must act; 2 bad input."
+    )
+    requires_system_checks: list[str] = []  # it answers at night, when the database may be away
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        asked = parser.add_mutually_exclusive_group(required=True)
+        asked.add_argument(
+            "id", nargs="?", help="of an order, export or message (a UUID), or the number of a dead letter"
+        )
+        asked.add_argument(
+            "--stuck", action="store_true", help="instead: all that is not settled, by verdict and owner"
+        )
+        parser.add_argument("--older-than", type=age, default=OLDER_THAN, help="for --stuck: 90s, 5m (default), 2h, 1d")
+        parser.add_argument("--format", choices=["text", "json"], default="text")
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run for somebody in a shell, who has waited for the process to start. ``call_command`` does not come here."""
+        with after_waiting(age_of_process_seconds()):
+            super().run_from_argv(argv)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            found = survey_patiently(options["older_than"]) if options["stuck"] else triage_patiently(options["id"])
+        except BadId as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(found.as_dict(), indent=1, ensure_ascii=False))
+        elif isinstance(found, Survey):
+            self._tell_survey(found)
+        else:
+            self._tell(found)
+        if found.needs_person:
+            sys.exit(NEEDS_PERSON)
+
+    def _tell_survey(self, found: Survey) -> None:
+        at_least = "at least " if found.is_cut_short else ""
+        self.stdout.write(f"{at_least}{found.count} older than {found.age} and not settled")
+        for group in found.groups:
+            self.stdout.write(f"{group.count:>7}  {group.state_text}  {group.consumer}".rstrip())
+            self.stdout.write(f"         whose   {group.owner}")
+            self.stdout.write(f"         as in   {', '.join(group.examples)}")
+
+    def _tell(self, report: Report) -> None:
+        for answer in report.verdicts:
+            self.stdout.write(f"{answer.consumer or report.id}: {answer.state_text}")
+            self.stdout.write(f"  whose   {answer.owner}")
+            for line in (*answer.evidence, *answer.open_questions):
+                self.stdout.write(f"          {line}")
+            self.stdout.write(f"  next    {answer.next_step.text}")
+            self._tell_where(answer)
+
+    def _tell_where(self, answer: Answer) -> None:
+        for more in (answer.next_step.command, answer.next_step.url):
+            if more:
+                self.stdout.write(f"          {more}")

@@ -1,0 +1,103 @@
+"""What an event travels in: its identity, its causes, and a signature.
+
+The envelope crosses the broker as one signed JSON string: kombu's own type decoding never touches user data, and a
+message forged in the broker is refused. Keys rotate by SECRET_KEY_FALLBACKS. Source: django.core.signing.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core import signing
+from pydantic import ValidationError
+
+from baton_messaging.errors import BadSignature, InvalidPayload, Undecodable
+from baton_messaging.events import Event, event_class, misfits
+
+_SALT = "baton_messaging.messages.envelope"
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """One message, to however many consumers."""
+
+    message_id: UUID
+    name: str
+    version: int
+    key: str
+    occurred_at: datetime
+    correlation_id: UUID
+    causation_id: UUID | None
+    traceparent: str
+    payload: dict[str, Any]
+
+    def event(self) -> Event:
+        """Return the event inside. Raises UnknownEvent, InvalidPayload."""
+        try:
+            return event_class(self.name, self.version).from_payload(self.payload)
+        except ValidationError as error:
+            raise InvalidPayload(self.message_id, self.name, misfits(error)) from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON types: what is signed, and what a retry or a dead letter keeps."""
+        return {
+            "message_id": str(self.message_id),
+            "name": self.name,
+            "version": self.version,
+            "key": self.key,
+            "occurred_at": self.occurred_at.isoformat(),
+            "correlation_id": str(self.correlation_id),
+            "causation_id": str(self.causation_id) if self.causation_id else None,
+            "traceparent": self.traceparent,
+            "payload": self.payload,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Envelope":
+        """Rebuild an envelope from as_dict(). Raises Undecodable."""
+        try:
+            return cls(
+                message_id=UUID(data["message_id"]),
+                name=data["name"],
+                version=int(data["version"]),
+                key=data["key"],
+                occurred_at=datetime.fromisoformat(data["occurred_at"]),
+                correlation_id=UUID(data["correlation_id"]),
+                causation_id=UUID(data["causation_id"]) if data["causation_id"] else None,
+                traceparent=data["traceparent"],
+                payload=data["payload"],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Undecodable(f"{type(error).__name__} in its fields") from None
+
+
+def seal(envelope: Envelope) -> str:
+    """Return the envelope as one signed JSON string."""
+    return _signer().sign(_to_json(envelope.as_dict()))
+
+
+def unseal(sealed: str) -> Envelope:
+    """Check the signature and return the envelope. Raises BadSignature, Undecodable."""
+    try:
+        text = _signer().unsign(sealed)
+    except signing.BadSignature:
+        raise BadSignature from None
+    try:
+        data = json.loads(text)
+    except ValueError:
+        raise Undecodable("no JSON") from None
+    return Envelope.from_dict(data)
+
+
+def _signer() -> signing.Signer:
+    return _signer_with(settings.SECRET_KEY, tuple(settings.SECRET_KEY_FALLBACKS))
+
+
+@cache  # making one costs more than signing with it
+def _signer_with(key: str, fallback_keys: tuple[str, ...]) -> signing.Signer:
+    return signing.Signer(key=key, fallback_keys=list(fallback_keys), salt=_SALT)

@@ -1,0 +1,39 @@
+"""One correlation id from the web request to the last consumer.
+
+Put ``correlate`` right behind django-structlog's RequestMiddleware, whose request id it takes.
+"""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import structlog
+from django.http import HttpRequest, HttpResponseBase
+from uuid_utils.compat import uuid7
+
+from baton_messaging.messages.context import correlation
+from baton_messaging.messages.tracing import request_span
+
+HEADER = "X-Correlation-ID"
+
+
+def correlate(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Let all that a request publishes and logs carry the id of the request, and tell it to the client."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        correlation_id = _request_id()
+        structlog.contextvars.bind_contextvars(correlation_id=str(correlation_id))
+        traceparent = request.headers.get("traceparent", "")
+        with correlation(correlation_id), request_span(request.method or "", request.path, traceparent=traceparent):
+            response = get_response(request)
+        response[HEADER] = str(correlation_id)
+        return response
+
+    return middleware
+
+
+def _request_id() -> UUID:
+    """Return the request's id, which a proxy may have given it in X-Request-ID; if that is no UUID, a new one."""
+    try:
+        return UUID(structlog.contextvars.get_contextvars().get("request_id", ""))
+    except ValueError:
+        return uuid7()

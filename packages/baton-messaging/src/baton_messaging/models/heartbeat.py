@@ -1,0 +1,123 @@
+"""One row per living process of ours: that it lives, and what it has in hand.
+
+Invariant: a row is written only by its own process, after its own loop has turned (baton_messaging/processes). So a fresh
+row proves a turning loop, not a pid; a process that hangs, is stopped or was killed leaves a row that gets old. A
+clean stop deletes it. All times are the database's clock, so that the clocks of the machines do not matter.
+"""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+_LOOKED_AT: Final = "looked_at"
+
+
+class Role(models.TextChoices):
+    """What a process is for."""
+
+    WORKER = "worker", _("worker")
+    RELAY = "relay", _("relay")
+    COLLECTOR = "collector", _("collector")
+    BEAT = "beat", _("beat")
+
+
+class Trouble(models.TextChoices):
+    """Why a process that lives can do nothing, where it knows more than that the broker is away."""
+
+    BROKER_FULL = "broker full", _("the broker is full")
+
+
+def stale_after() -> timedelta:
+    """Return the age at which a row no longer counts as a sign of life."""
+    return timedelta(seconds=settings.MESSAGING["HEARTBEAT_STALE_SECONDS"])
+
+
+class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
+    """Adjectives."""
+
+    def fresh(self) -> Self:
+        """Return the rows of processes that live."""
+        return self.filter(beaten_at__gte=Now() - stale_after())
+
+    def workers(self) -> Self:
+        """Return the rows of workers."""
+        return self.filter(role=Role.WORKER)
+
+    def consuming_from(self, queue: str) -> Self:
+        """Return the rows of workers that are to consume a queue."""
+        return self.filter(queues__contains=[queue])
+
+
+_Manager = models.Manager.from_queryset(HeartbeatQuerySet)
+
+
+if TYPE_CHECKING:
+    _Base = _Manager["Heartbeat"]
+else:  # generic only in the stubs
+    _Base = _Manager
+
+
+class HeartbeatManager(_Base):
+    """Reads the database's time along with each row: what its age is measured against."""
+
+    def get_queryset(self) -> HeartbeatQuerySet:
+        """Return all rows."""
+        rows: Any = super().get_queryset().annotate(**{_LOOKED_AT: Now()})
+        return cast("HeartbeatQuerySet", rows)
+
+
+class Heartbeat(models.Model):
+    """The last sign of life of one process."""
+
+    name = models.CharField(_("name"), max_length=200, unique=True)
+    role = models.CharField(_("role"), max_length=20, choices=Role.choices)
+    hostname = models.CharField(_("host"), max_length=200)
+    pid = models.PositiveIntegerField("pid")
+    started_at = models.DateTimeField(_("started at"))
+    beaten_at = models.DateTimeField(_("last sign of life"), db_default=Now())
+    # What a worker consumes; empty for the others.
+    queues = ArrayField(models.CharField(max_length=200), verbose_name=_("queues"), default=list)
+    # The process's own finding: it has its broker, and takes work when there is some and it has room.
+    is_consuming = models.BooleanField(_("takes work"))
+    trouble = models.CharField(
+        _("trouble"), max_length=40, choices=Trouble.choices, blank=True, default="", db_default=""
+    )
+    capacity = models.PositiveIntegerField(_("places"), default=0)
+    # Of a worker, at most: each has its own connection to the database. Its places may be more than one per child.
+    child_count = models.PositiveIntegerField(_("children"), default=0, db_default=0)
+    # [{"consumer": …, "message_ids": […], "started_at": …}]: ids, never payloads.
+    running = models.JSONField(_("running"), default=list)
+    reserved = models.JSONField(_("taken, not started"), default=list)
+    received_count = models.PositiveBigIntegerField(_("received"), default=0)
+    finished_count = models.PositiveBigIntegerField(_("finished"), default=0)
+    last_received_at = models.DateTimeField(_("last received at"), null=True)
+    last_finished_at = models.DateTimeField(_("last finished at"), null=True)
+
+    objects = HeartbeatManager()
+
+    # Not a column: the database's time when the row was read.
+    looked_at: datetime
+
+    class Meta:
+        verbose_name = _("process")
+        verbose_name_plural = _("processes")
+        default_permissions = ("view",)
+        constraints = [models.CheckConstraint(condition=models.Q(role__in=Role.values), name="heartbeat_role_known")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def age_seconds(self) -> float:
+        """Return how long ago the last sign of life was when the row was read."""
+        return (self.looked_at - self.beaten_at).total_seconds()
+
+    @property
+    def is_fresh(self) -> bool:
+        """Tell whether the process counted as living when the row was read."""
+        return self.age_seconds <= stale_after().total_seconds()

@@ -1,0 +1,110 @@
+"""What happened, counted per minute and consumer: what Prometheus and the board's charts are told from.
+
+Invariant: one row per minute and consumer (``minute_once_per_consumer``). A minute that nothing can be added to any
+more is folded into its consumer's total once: by the transaction that marks it. So total plus open minutes never goes
+down, whatever is pruned.
+"""
+
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import ExpressionWrapper, F, Q
+from django.db.models.functions import Now
+
+COUNTS = ("processed_count", "failed_count", "retried_count", "redelivered_count")
+HISTOGRAMS = ("duration_counts", "lag_counts")
+SUMS = ("duration_seconds", "lag_seconds")
+TALLIED = (*COUNTS, "dead_counts", *HISTOGRAMS, *SUMS)
+
+
+class Tally(models.Model):
+    """Counts of one consumer. Histograms count by the buckets of baton_messaging/observability/statistics/histogram.py."""
+
+    consumer = models.CharField(max_length=200)
+    processed_count = models.BigIntegerField(default=0)
+    failed_count = models.BigIntegerField(default=0)
+    retried_count = models.BigIntegerField(default=0)
+    redelivered_count = models.BigIntegerField(default=0)
+    dead_counts = models.JSONField(default=dict)  # {reason: count}
+    duration_counts = ArrayField(models.BigIntegerField(), default=list)
+    duration_seconds = models.FloatField(default=0)
+    lag_counts = ArrayField(models.BigIntegerField(), default=list)
+    lag_seconds = models.FloatField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class MinuteQuerySet(models.QuerySet["Minute"]):
+    """Adjectives, and the way a minute is noted."""
+
+    def open(self) -> Self:
+        """Return those that something may still be added to."""
+        return self.filter(is_folded=False)
+
+    def since(self, moment: datetime) -> Self:
+        """Return those that began at ``moment`` or later."""
+        return self.filter(minute__gte=moment)
+
+
+class Minute(Tally):
+    """What one consumer did in one minute."""
+
+    minute = models.DateTimeField()
+    is_folded = models.BooleanField(default=False)
+
+    objects = MinuteQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "minute of a consumer"
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["minute", "consumer"], name="minute_once_per_consumer")]
+        indexes = [models.Index("minute", name="minute_open", condition=Q(is_folded=False))]
+
+    def __str__(self) -> str:
+        return f"{self.consumer} {self.minute:%Y-%m-%d %H:%M}"
+
+
+class Total(Tally):
+    """What one consumer did in all the minutes that were folded."""
+
+    class Meta:
+        verbose_name = "total of a consumer"
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["consumer"], name="total_once_per_consumer")]
+
+    def __str__(self) -> str:
+        return self.consumer
+
+
+class TallyingQuerySet(models.QuerySet["Tallying"]):
+    """The one question."""
+
+    def age_seconds(self) -> float | None:
+        """Return how long ago somebody tallied, by the database's clock; None: never."""
+        since = ExpressionWrapper(Now() - F("tallied_at"), output_field=models.DurationField())
+        age: timedelta | None = self.values_list(since, flat=True).first()
+        return age.total_seconds() if age is not None else None
+
+
+class Tallying(models.Model):
+    """How far the tallying is: the one row of its table, locked by whoever tallies.
+
+    Minutes before ``folded_until`` are final. No inbox row up to ``inbox_id`` belongs to a later one.
+    """
+
+    folded_until = models.DateTimeField()
+    inbox_id = models.BigIntegerField(default=0)
+    tallied_at = models.DateTimeField(db_default=Now())
+
+    objects = TallyingQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "tallying"
+        default_permissions = ()
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="tallying_is_one_row")]
+
+    def __str__(self) -> str:
+        return f"until {self.folded_until:%Y-%m-%d %H:%M}"

@@ -1,0 +1,63 @@
+"""What waits where at this moment: outbox, queues, retries, processes, and what is held back."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from django.conf import settings
+from prometheus_client import Metric
+from prometheus_client.core import GaugeMetricFamily
+
+from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, QUEUE_LABELS, labels_of
+from baton_messaging.models import Attempt, Circuit, Pause
+from baton_messaging.routing.ownership import platform_owner
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, Queue
+from baton_messaging.observability.statistics.outbox import outbox_standing
+from baton_messaging.routing.subscriptions import all_consumers
+from baton_messaging.broker.inspect.snapshot import look_at
+
+
+def outbox_metrics() -> Iterable[Metric]:
+    """Read what the broker does not have yet, and how old it is: one query."""
+    standing = outbox_standing()
+    for name, text, value in (
+        ("baton_outbox_waiting", "Outbox rows that the broker has not confirmed", standing.waiting_count),
+        ("baton_outbox_oldest_age_seconds", "Age of the oldest of them, 0 without any", standing.oldest_age_seconds),
+        ("baton_outbox_lag_seconds", "From commit to broker, mean of the newest 1,000 rows", standing.lag_seconds),
+    ):
+        yield GaugeMetricFamily(name, text, value=value)
+
+
+def broker_metrics() -> Iterable[Metric]:
+    """Ask the broker how deep its queues are. It may not answer: then only that is said."""
+    queues = [*settings.MESSAGING["QUEUES"], Queue(DEAD_LETTER_QUEUE, owner=platform_owner())]
+    found = look_at([queue.name for queue in queues])
+    yield GaugeMetricFamily("baton_broker_up", "1 if the broker answered in time", value=int(found is not None))
+    if found is None:
+        return
+    text = "Messages of the broker, several events in one where they are bundled"
+    depth = GaugeMetricFamily("baton_queue_depth", text, labels=(*QUEUE_LABELS, "state"))
+    for queue in queues:
+        depth.add_metric((queue.name, queue.owner.name, "waiting"), found[queue.name].waiting)
+        taken = found[queue.name].taken
+        if taken is not None:  # RabbitMQ does not tell: baton_messages_in_flight does
+            depth.add_metric((queue.name, queue.owner.name, "taken"), taken)
+    yield depth
+
+
+def held_metrics() -> Iterable[Metric]:
+    """Read what waits in the database, and whether a breaker or a person holds it: three queries."""
+    waiting = Attempt.objects.waiting_by_consumer()
+    yield _by_consumer("baton_retries_waiting", "Retries that are not sent yet, those held back included", waiting)
+    circuits = Counter(Circuit.objects.open().values_list("consumer", flat=True))
+    yield _by_consumer("baton_circuit_open", "1 while a breaker lets one message through at a time", circuits)
+    pauses = Counter(Pause.objects.in_force().values_list("consumer", flat=True))
+    key_count = pauses.pop("", 0)
+    yield _by_consumer("baton_consumer_paused", "1 while a person holds the consumer back", pauses)
+    yield GaugeMetricFamily("baton_keys_paused", "Keys of an event that a person holds back", value=key_count)
+
+
+def _by_consumer(name: str, text: str, counts: Mapping[str, int]) -> Metric:
+    gauge = GaugeMetricFamily(name, text, labels=CONSUMER_LABELS)
+    for consumer in sorted({*all_consumers(), *counts}):
+        gauge.add_metric(labels_of(consumer), counts.get(consumer, 0))
+    return gauge

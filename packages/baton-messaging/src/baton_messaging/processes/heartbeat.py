@@ -1,0 +1,119 @@
+"""The heart of a process: its loop calls ``beat``, a thread of its own writes what was last said.
+
+Invariant: nothing is written that the loop has not said since the last write. Stopped (SIGSTOP), hanging or killed, the
+row gets old by itself. The database away costs beats and nothing else; the next one that gets through is current.
+"""
+
+import os
+import socket
+import threading
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Final
+
+import structlog
+from django.conf import settings
+
+from baton_messaging.processes.rows import delete, upsert
+
+log = structlog.get_logger(__name__)
+
+LAST_WORD_SECONDS: Final = 5.0  # that a process which stops waits for its row to be deleted
+
+
+@dataclass(frozen=True)
+class Sign:
+    """What a loop says of itself. Ages in seconds, None for never."""
+
+    is_consuming: bool
+    trouble: str = ""
+    queues: list[str] = field(default_factory=list)
+    capacity: int = 0
+    child_count: int = 0
+    running: list[dict[str, Any]] = field(default_factory=list)
+    reserved: list[dict[str, Any]] = field(default_factory=list)
+    received_count: int = 0
+    finished_count: int = 0
+    received_age: float | None = None
+    finished_age: float | None = None
+
+
+class Heart:
+    """Keeps one row. ``start`` after all forks that are planned."""
+
+    def __init__(self, role: str, name: str = "") -> None:
+        hostname = socket.gethostname()
+        self._identity = {
+            "role": role,
+            "name": (name or f"{role}@{hostname}:{os.getpid()}")[:200],
+            "hostname": hostname[:200],
+            "pid": os.getpid(),
+        }
+        self._started = monotonic()
+        self._said: tuple[float, Sign] | None = None
+        self._beaten = float("-inf")
+        self._wake = threading.Event()
+        self._stopping = False
+        self._is_in_trouble = False
+        self._writing = threading.Lock()
+        self._thread = threading.Thread(target=self._write_until_stopped, name="heartbeat", daemon=True)
+
+    @property
+    def is_due(self) -> bool:
+        """Tell whether it is time for another beat."""
+        beat_seconds: float = settings.MESSAGING["HEARTBEAT_SECONDS"]
+        return monotonic() - self._beaten >= beat_seconds
+
+    def start(self) -> None:
+        """Begin to write what is said."""
+        self._thread.start()
+
+    def beat(self, sign: Sign) -> None:
+        """Say that the loop turns. Costs nothing: another thread writes."""
+        self._beaten = monotonic()
+        self._said = (self._beaten, sign)
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Delete the row: this process ends because it was told to."""
+        self._stopping = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(LAST_WORD_SECONDS)
+
+    def hold(self, seconds: float) -> bool:
+        """Wait until no connection is open, and let none be opened: before a fork. False when it takes longer."""
+        return self._writing.acquire(timeout=seconds)
+
+    def go_on(self) -> None:
+        """Undo hold()."""
+        self._writing.release()
+
+    def _write_until_stopped(self) -> None:
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            with self._writing:
+                if self._stopping:
+                    self._try(self._delete)
+                    return
+                self._try(self._write)
+
+    def _try(self, step: Any) -> None:
+        try:
+            step()
+        except Exception as error:  # whatever it is: the process has better to do than to beat
+            if not self._is_in_trouble:
+                log.warning("heartbeat_not_written", process=self._identity["name"], error_class=type(error).__name__)
+            self._is_in_trouble = True
+        else:
+            self._is_in_trouble = False
+
+    def _write(self) -> None:
+        if self._said:
+            said_at, sign = self._said
+            now = monotonic()
+            upsert(self._identity, sign=vars(sign), age=now - said_at, uptime=now - self._started)
+
+    def _delete(self) -> None:
+        delete(self._identity)

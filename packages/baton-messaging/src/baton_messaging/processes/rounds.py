@@ -1,0 +1,58 @@
+"""The heart of a process that goes round a loop: relay, collector, beat. Each round that ends is a sign of life."""
+
+import threading
+from time import monotonic
+
+from django.conf import settings
+
+from baton_messaging.processes.heartbeat import Heart, Sign
+
+
+class RoundHeart:
+    """Beats once per HEARTBEAT_SECONDS at most, however fast the loop goes round."""
+
+    def __init__(self, role: str) -> None:
+        self._heart = Heart(role)
+        self._count = 0
+        self._counted: float | None = None
+
+    def start(self) -> None:
+        """Begin to beat."""
+        self._heart.start()
+
+    def stop(self) -> None:
+        """Delete the row."""
+        self._heart.stop()
+
+    def round(self, count: int = 0) -> None:
+        """Note that a round was completed, with ``count`` messages."""
+        if count:
+            self._count += count
+            self._counted = monotonic()
+        self._beat(is_consuming=True)
+
+    def trouble(self, what: str = "") -> None:
+        """Note that the loop turns, and can do nothing: the broker is away, or ``what``, one of ``Trouble``."""
+        self._beat(is_consuming=False, trouble=what)
+
+    def wait(self, stopping: threading.Event, seconds: float) -> None:
+        """Back off for ``seconds``, or until stopping is set, and beat meanwhile."""
+        deadline = monotonic() + seconds
+        while not stopping.is_set() and (rest := deadline - monotonic()) > 0:
+            self.trouble()
+            stopping.wait(min(rest, settings.MESSAGING["HEARTBEAT_SECONDS"]))
+
+    def _beat(self, *, is_consuming: bool, trouble: str = "") -> None:
+        if not self._heart.is_due:
+            return
+        age = None if self._counted is None else monotonic() - self._counted
+        self._heart.beat(
+            Sign(
+                is_consuming,
+                trouble=trouble,
+                received_count=self._count,
+                finished_count=self._count,
+                received_age=age,
+                finished_age=age,
+            )
+        )

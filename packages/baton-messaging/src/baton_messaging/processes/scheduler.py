@@ -1,0 +1,41 @@
+"""The heart of beat: Celery's scheduler, which says after each tick that it has ticked.
+
+While the broker is away beat does nothing but look for it; it lives, and does not consume.
+"""
+
+from typing import Any
+
+from celery.beat import PersistentScheduler
+from celery.utils.log import get_logger
+
+from baton_messaging.processes.rounds import RoundHeart
+
+logger = get_logger(__name__)
+
+
+class Scheduler(PersistentScheduler):
+    """Sends what is due, and beats. CELERY_BEAT_MAX_LOOP_INTERVAL is how long it sleeps at most."""
+
+    def __init__(self, *args: Any, lazy: bool = False, **kwargs: Any) -> None:
+        self._heart = RoundHeart("beat")
+        super().__init__(*args, lazy=lazy, **kwargs)
+        if not lazy:
+            self._heart.start()
+
+    def tick(self, *args: Any, **kwargs: Any) -> float:
+        """Send one task that is due; return the seconds until the next."""
+        seconds = float(super().tick(*args, **kwargs))
+        self._heart.round(1)
+        return seconds
+
+    def close(self) -> None:
+        """Write the schedule down, and delete the row."""
+        super().close()
+        self._heart.stop()
+
+    def _ensure_connected(self) -> Any:
+        def complain(error: BaseException, interval: float) -> None:
+            logger.error("beat: Connection error: %s. Trying again in %s seconds...", error, interval)
+
+        max_retries = self.app.conf.broker_connection_max_retries
+        return self.connection.ensure_connection(complain, max_retries, callback=self._heart.trouble)

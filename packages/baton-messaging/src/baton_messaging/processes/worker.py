@@ -1,0 +1,106 @@
+"""The heart of a worker: stamped by the timer of its event loop, the same loop that takes messages and hands them out.
+
+Celery's bootstep, added in config/celery.py. The loop also turns while the pool drains, and while the broker is away
+(baton_messaging/worker/consumer.py calls between two tries to connect), so a worker that waits for its broker lives; it
+only does not consume. Hazard: with the pool ``solo`` a task *is* the loop, and one that runs for longer than
+HEARTBEAT_STALE_SECONDS looks dead.
+"""
+
+import os
+from time import monotonic
+from typing import Any, Final
+
+from celery import bootsteps
+from celery.signals import worker_shutdown
+from celery.worker import state
+from django.conf import settings
+
+from baton_messaging.processes.heartbeat import Heart, Sign
+from baton_messaging.processes.in_flight import holding_of
+from baton_messaging.processes.intake import Intake
+
+FORK_WAIT_SECONDS: Final = 1.0  # for a beat that is being written; a fork is rare, and takes longer than that
+
+
+class HeartStep(bootsteps.StartStopStep):
+    """Lets a worker say that it lives, from the moment its children have been forked."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def start(self, worker: Any) -> None:
+        """Begin to beat."""
+        heart = Heart("worker", worker.hostname)
+        pulse = Pulse(worker, heart)
+        _keep_connection_from_children(heart)
+        worker.consumer.while_connecting = pulse.beat_if_due
+        worker.timer.call_repeatedly(settings.MESSAGING["HEARTBEAT_SECONDS"], pulse.beat)
+        worker_shutdown.connect(lambda **_kwargs: heart.stop(), sender=worker, weak=False)
+        heart.start()
+        pulse.beat()
+
+    def stop(self, worker: Any) -> None:
+        """Go on beating: the pool drains now."""
+
+    def terminate(self, worker: Any) -> None:
+        """Leave the row to get old: what was in hand goes back to the broker, and is run again."""
+
+
+class Pulse:
+    """What the loop of one worker says of itself, beat by beat."""
+
+    def __init__(self, worker: Any, heart: Heart) -> None:
+        self._worker = worker
+        self._heart = heart
+        self._intake = Intake()
+        self._finished_count = 0
+        self._finished: float | None = None
+
+    def beat_if_due(self) -> None:
+        """Beat while the loop is busy with connecting."""
+        if self._heart.is_due:
+            self.beat()
+
+    def beat(self) -> None:
+        """Look, and say it."""
+        consumer = self._worker.consumer
+        queues, capacity = sorted(consumer.app.amqp.queues.consume_from), int(consumer.initial_prefetch_count or 0)
+        room = capacity - len(set(state.active_requests) | set(state.reserved_requests))
+        is_consuming = self._intake.is_flowing(consumer, queues=queues, room=room)
+        # After that look, during which RabbitMQ may deliver: the reconciler trusts a beat to name all that was taken.
+        active, reserved, now = set(state.active_requests), set(state.reserved_requests), monotonic()
+        self._count_finished(len(active), now)
+        received = consumer.received_at
+        self._heart.beat(
+            Sign(
+                is_consuming=is_consuming,
+                queues=queues,
+                capacity=capacity,
+                child_count=max(self._worker.pool.num_processes, self._worker.max_concurrency or 0),  # autoscaled
+                running=holding_of(active),
+                reserved=holding_of(reserved - active),
+                received_count=consumer.received_count,
+                finished_count=self._finished_count,
+                received_age=None if received is None else now - received,
+                finished_age=None if self._finished is None else now - self._finished,
+            )
+        )
+
+    def _count_finished(self, active_count: int, now: float) -> None:
+        """Count what was started and does not run any more. When the last one ended is known to a beat."""
+        count = state.all_total_count[0] - active_count
+        if count > self._finished_count:
+            self._finished_count, self._finished = count, now
+
+
+def _keep_connection_from_children(heart: Heart) -> None:
+    """Let no child be forked while a connection is open (F21)."""
+    held: list[bool] = []
+
+    def before() -> None:
+        held.append(heart.hold(FORK_WAIT_SECONDS))
+
+    def after_in_parent() -> None:
+        if held.pop():
+            heart.go_on()
+
+    os.register_at_fork(before=before, after_in_parent=after_in_parent)

@@ -1,0 +1,11 @@
+"""Send again what the broker has lost, and report what no sending can repair.
+
+    settle ▶ is anything old and unsettled? ▶ look at the broker and at the workers ▶ send again what is in neither
+
+It runs every minute, as a task. Killed at any line, or run twice at a time, it harms nothing: each message is sent
+again by one conditional statement, and the inbox absorbs a copy that was not needed.
+"""
+
+from baton_messaging.recovery.findings import Finding, findings, finds
+
+__all__ = ["Finding", "findings", "finds"]

@@ -1,0 +1,122 @@
+"""Find what was sent and is nowhere: neither processed, nor waiting for a retry, nor dead, nor in a worker's hand.
+
+Two statements, one over the unsettled outbox rows (a partial index holds nothing else), one over the dead letters whose
+replay was requested (another). When a message was last sent is what counts: a retry's row says so, or else the outbox.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection
+
+from baton_messaging.dead_letters import RELAY
+from baton_messaging.messages.envelope import Envelope
+from baton_messaging.models import OutboxMessage
+from baton_messaging.recovery.conditions import NOT_DEAD, NOT_PROCESSED
+from baton_messaging.recovery.loss_rule import Cause, QueueState, cause_of_loss, grace
+
+_LAST_ATTEMPT: Final = """
+    LATERAL (
+        SELECT id, sent_at FROM messaging_attempt AS attempt
+        WHERE attempt.message_id = {message}.message_id AND attempt.consumer = %(consumer)s
+        ORDER BY round DESC, attempt.attempt DESC LIMIT 1
+    ) AS last
+"""
+
+_NOT_PAUSED: Final = """
+    NOT EXISTS (
+        SELECT 1 FROM messaging_pause AS pause WHERE pause.resumed_at IS NULL AND (
+            pause.consumer = %(consumer)s OR (pause.key = {message}.key AND pause.event_name = {message}.{event})))
+"""
+
+_OF_OUTBOX: Final = f"""
+    SELECT message.*, last.id AS attempt_id, coalesce(last.sent_at, message.published_at) AS last_sent_at
+    FROM messaging_outboxmessage AS message LEFT JOIN {_LAST_ATTEMPT.format(message="message")} ON true
+    WHERE message.settled_at IS NULL AND message.published_at < %(sent_before)s
+      AND %(consumer)s = ANY (message.sent_to)
+      AND (last.id IS NULL OR last.sent_at < %(sent_before)s)
+      AND {NOT_PROCESSED.format(message="message")}
+      AND {NOT_DEAD.format(message="message")}
+      AND {_NOT_PAUSED.format(message="message", event="name")}
+      AND message.message_id <> ALL (%(held)s::uuid[])
+    ORDER BY message.published_at LIMIT %(limit)s
+"""  # noqa: S608 - put together of the constants above
+
+_OF_REPLAYS: Final = f"""
+    SELECT letter.message_id, last.id, last.sent_at
+    FROM messaging_deadletter AS letter JOIN {_LAST_ATTEMPT.format(message="letter")} ON true
+    WHERE letter.state = 'requested' AND letter.requested_at IS NOT NULL AND letter.consumer = %(consumer)s
+      AND last.sent_at < %(sent_before)s
+      AND {NOT_PROCESSED.format(message="letter")}
+      AND {_NOT_PAUSED.format(message="letter", event="event_name")}
+      AND letter.message_id <> ALL (%(held)s::uuid[])
+    ORDER BY last.sent_at LIMIT %(limit)s
+"""  # noqa: S608 - put together of the constants above
+
+_ANY_SUSPECT: Final = """
+    SELECT EXISTS (
+        SELECT 1 FROM messaging_outboxmessage
+        WHERE settled_at IS NULL AND published_at < clock_timestamp() - %(grace)s
+    ) OR EXISTS (
+        SELECT 1 FROM messaging_deadletter
+        WHERE state = 'requested' AND requested_at < clock_timestamp() - %(grace)s AND consumer <> %(relay)s
+    )
+"""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One message that the broker has lost for one consumer, and how it is known."""
+
+    consumer: str
+    message_id: UUID
+    sent_at: datetime
+    cause: Cause
+    attempt_id: int | None  # the row of a retry that was on its way; None: it was the first delivery
+    envelope: Envelope | None  # of a first delivery
+
+
+def is_any_suspect() -> bool:
+    """Tell whether anything was sent longer ago than the grace and is not settled."""
+    arguments: dict[str, Any] = {"grace": grace(), "relay": RELAY}
+    with connection.cursor() as cursor:
+        cursor.execute(_ANY_SUSPECT, arguments)
+        return bool(cursor.fetchone() == (True,))
+
+
+def losses_of(consumer: str, state: QueueState, *, held: Collection[UUID], limit: int) -> list[Loss]:
+    """Return up to ``limit`` lost messages of a consumer, those sent first first."""
+    if state.lost_before is None:
+        return []
+    arguments: dict[str, Any] = {
+        "consumer": consumer,
+        "sent_before": state.lost_before,
+        "held": list(held),
+        "limit": limit,
+    }
+    found = [_loss(consumer, row, state) for row in OutboxMessage.objects.raw(_OF_OUTBOX, arguments)]
+    with connection.cursor() as cursor:
+        cursor.execute(_OF_REPLAYS, arguments)
+        replays = [
+            Loss(consumer, message_id, sent_at, _cause(sent_at, state), attempt_id, None)
+            for message_id, attempt_id, sent_at in cursor.fetchall()
+        ]
+    return [*found, *replays][:limit]
+
+
+def _loss(consumer: str, row: Any, state: QueueState) -> Loss:
+    return Loss(
+        consumer=consumer,
+        message_id=row.message_id,
+        sent_at=row.last_sent_at,
+        cause=_cause(row.last_sent_at, state),
+        attempt_id=row.attempt_id,
+        envelope=None if row.attempt_id else row.envelope(),
+    )
+
+
+def _cause(sent_at: datetime, state: QueueState) -> Cause:
+    return cause_of_loss(sent_at, state) or "overtaken"

@@ -1,0 +1,96 @@
+"""Look at the queues: how deep they are, how far they have been served, and what the workers have in hand."""
+
+import time
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from celery import current_app
+from django.conf import settings
+from django.db import connection
+
+from baton_messaging.models import Heartbeat
+from baton_messaging.routing.ownership import queue_of
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, UnknownQueue
+from baton_messaging.recovery.loss_rule import LATER_COUNT, QueueState
+from baton_messaging.broker.inspect.depth import depths
+
+LOOK_BACK: Final = 20_000  # newest rows of the inbox: read in some tens of milliseconds
+
+_SERVED: Final = """
+    SELECT processed.consumer, (array_agg(message.published_at ORDER BY message.published_at DESC))[1:%s::int]
+    FROM messaging_processedmessage AS processed
+    JOIN messaging_outboxmessage AS message USING (message_id)
+    WHERE processed.id > (SELECT max(id) FROM messaging_processedmessage) - %s AND message.published_at IS NOT NULL
+    GROUP BY processed.consumer
+"""
+
+Held = dict[str, set[UUID]]  # by consumer
+
+
+def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
+    """Return the state of each queue, and what living workers have in hand. Raises the broker's errors.
+
+    In the order in which a message moves, so that one that moves meanwhile is met further on: queues, hands, dead
+    letters; the tables come last, in ``losses``. Where the broker does not tell what was taken (RabbitMQ), this waits
+    until each worker has beaten once more: what it took just before the look is in that beat. A worker that does not
+    beat leaves its queues unknown.
+    """
+    looked_at = _database_time()
+    with current_app.connection_for_read() as broker:
+        broker.ensure_connection(max_retries=0)
+        found = depths(broker, queues)
+        silent = [name for name, depth in found.items() if depth.taken is None and not depth.waiting]
+        unheard = _wait_for_beats(silent, since=_database_time()) if silent else set()
+        held = held_now()
+        uncollected_count = depths(broker, [DEAD_LETTER_QUEUE])[DEAD_LETTER_QUEUE].total
+    served = served_until()
+    states = {
+        name: QueueState(name, depth, looked_at, served.get(name), name not in unheard, uncollected_count)
+        for name, depth in found.items()
+    }
+    return states, held
+
+
+def held_now() -> Held:
+    """Return the ids of the messages that living workers run, or have taken, by consumer."""
+    held: Held = defaultdict(set)
+    for running, reserved in Heartbeat.objects.fresh().workers().values_list("running", "reserved"):
+        for item in [*running, *reserved]:
+            held[item["consumer"]].update(UUID(message_id) for message_id in item["message_ids"])
+    return held
+
+
+def _wait_for_beats(queues: Iterable[str], *, since: datetime) -> set[str]:
+    """Wait until the workers of some queues have beaten after ``since``; return the queues of those that did not."""
+    wanted = set(queues)
+    deadline = time.monotonic() + 2 * settings.MESSAGING["HEARTBEAT_SECONDS"]
+    while True:
+        late = Heartbeat.objects.fresh().workers().filter(beaten_at__lte=since, queues__overlap=list(wanted))
+        unheard = {queue for queues_ in late.values_list("queues", flat=True) for queue in queues_} & wanted
+        if not unheard or time.monotonic() > deadline:
+            return unheard
+        time.sleep(0.2)
+
+
+def served_until() -> dict[str, datetime]:
+    """Return for each queue when the LATER_COUNT-th newest processed message was sent for the first time."""
+    newest: dict[str, list[datetime]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_SERVED, [LATER_COUNT, LOOK_BACK])
+        for consumer, times in cursor.fetchall():
+            try:
+                newest[queue_of(consumer).name] += times
+            except UnknownQueue:  # a consumer that this release does not have
+                continue
+    ordered = {queue: sorted(times, reverse=True) for queue, times in newest.items()}
+    return {queue: times[LATER_COUNT - 1] for queue, times in ordered.items() if len(times) >= LATER_COUNT}
+
+
+def _database_time() -> datetime:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        (now,) = cursor.fetchone()
+    return now  # type: ignore[no-any-return]  # a cursor's row is Any

@@ -1,0 +1,157 @@
+"""Send messages to one consumer, in bundles as large as it takes.
+
+Adaptive by itself: with one message waiting a bundle holds one, under load it is filled up to ``bundle_size``.
+Three kinds of failure are told apart: the broker's (BrokerTrouble: stop and back off), one queue's (QueueTrouble: the
+others go on), and the message's own. A queue that is gone is declared again by a second try at once; if that does not
+help, the message counts as at fault, so that it ends on the list and not in a wait that nobody knows of.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import amqp.exceptions
+import kombu.exceptions
+import redis.exceptions
+import structlog
+
+from baton_messaging.messages.envelope import Envelope, seal
+from baton_messaging.errors import MessagingError
+from baton_messaging.routing.ownership import queue_of
+from baton_messaging.routing.send import send_bundle
+from baton_messaging.routing.subscriptions import subscription_named
+from baton_messaging.broker.rabbitmq.declarations import remedy_for
+from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
+from baton_messaging.broker.routing import UnroutableMessage
+
+log = structlog.get_logger(__name__)
+
+Refusals = dict[UUID, Exception]
+
+BROKER_ERRORS = (
+    kombu.exceptions.OperationalError,
+    amqp.exceptions.AMQPError,
+    redis.exceptions.RedisError,  # also "OOM command not allowed": a full Redis takes nothing from anybody (F35)
+    OSError,
+)
+_BASIC_CLASS = 60  # AMQP's class of publishing; an error of class 50 comes from declaring the queue
+
+
+class BrokerTrouble(MessagingError):
+    """The broker is away or takes nothing. No message is at fault."""
+
+
+class BrokerFull(BrokerTrouble):
+    """The broker is there, and will say when it takes messages again on this connection."""
+
+
+class QueueTrouble(MessagingError):
+    """One queue takes nothing (full, or declared otherwise); the other queues do. No message is at fault."""
+
+
+def send_bundles(consumer: str, envelopes: Sequence[Envelope], *, producer: kombu.Producer) -> Refusals:
+    """Send the messages; return those that were refused, each with QueueTrouble or with an error of its own.
+
+    Raises BrokerTrouble.
+    """
+    subscription = subscription_named(consumer)
+    size = subscription.bundle_size if subscription else 1
+    bundles = [envelopes[start : start + size] for start in range(0, len(envelopes), size)]
+    if len(bundles) > 1 and _send_in_a_batch(consumer, bundles, producer):
+        return {}
+    refusals: Refusals = {}
+    for bundle in bundles:
+        refusals |= _send(consumer, bundle, producer)
+    return refusals
+
+
+def _send_in_a_batch(consumer: str, bundles: Sequence[Sequence[Envelope]], producer: kombu.Producer) -> bool:
+    """Send all and wait for the broker once; tell whether it took everything.
+
+    If not, they are sent one by one, which shows whose fault it is; the inbox absorbs those that had arrived.
+    """
+    try:
+        with producer.batch():  # type: ignore[attr-defined]  # the stubs are older
+            for bundle in bundles:
+                _publish(consumer, bundle, producer)
+    except Exception as error:
+        log.warning("batch_refused", consumer=consumer, error_class=type(error).__name__)
+        return False
+    return True
+
+
+def _send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> Refusals:
+    refusals = _try_to_send(consumer, bundle, producer)
+    unroutable = [envelope for envelope in bundle if isinstance(refusals.get(envelope.message_id), UnroutableMessage)]
+    if not unroutable:
+        return refusals
+    others = {message_id: error for message_id, error in refusals.items() if not isinstance(error, UnroutableMessage)}
+    return others | _try_to_send(consumer, unroutable, producer)
+
+
+def _try_to_send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> Refusals:
+    try:
+        _publish(consumer, bundle, producer)
+    except BrokerBlocked as error:
+        raise BrokerFull(str(error)) from error
+    except amqp.exceptions.MessageNacked as error:  # x-overflow: reject-publish
+        return _refused(bundle, QueueTrouble(f"queue full: {error}"))
+    except amqp.exceptions.ChannelError as error:
+        _start_anew(producer)
+        if _is_too_large(error):
+            return _send_apart(consumer, bundle, producer, error)
+        return _refused(bundle, _of_queue(consumer, error))
+    except BROKER_ERRORS as error:
+        if isinstance(error.__cause__, UnroutableMessage):  # kombu wraps it where the transport is Redis
+            _start_anew(producer)
+            return _refused(bundle, error.__cause__)
+        raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
+    except Exception as error:
+        return _send_apart(consumer, bundle, producer, error)
+    return {}
+
+
+def _of_queue(consumer: str, error: amqp.exceptions.ChannelError) -> Exception:
+    if isinstance(error, UnroutableMessage):
+        return error
+    return QueueTrouble(f"{error}{_remedy(consumer, error)}")
+
+
+def _start_anew(producer: kombu.Producer) -> None:
+    """Go on after the broker closed the channel; queues are declared again, in case one was deleted under us."""
+    connection = producer.connection
+    if connection is not None:
+        (connection.declared_entities or set()).clear()
+        producer.revive(connection.default_channel)
+
+
+def _remedy(consumer: str, error: amqp.exceptions.ChannelError) -> str:
+    is_declared_otherwise = isinstance(error, amqp.exceptions.PreconditionFailed)
+    return f". Run: {remedy_for(queue_of(consumer).name)}" if is_declared_otherwise else ""
+
+
+def _publish(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> None:
+    send_bundle(
+        consumer,
+        [seal(envelope) for envelope in bundle],
+        message_ids=[envelope.message_id for envelope in bundle],
+        producer=producer,
+    )
+
+
+def _refused(bundle: Sequence[Envelope], error: Exception) -> Refusals:
+    return {envelope.message_id: error for envelope in bundle}
+
+
+def _is_too_large(error: amqp.exceptions.ChannelError) -> bool:
+    is_publishing = error.method_sig is not None and error.method_sig[0] == _BASIC_CLASS
+    return is_publishing and isinstance(error, amqp.exceptions.PreconditionFailed)
+
+
+def _send_apart(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer, error: Exception) -> Refusals:
+    """Find the culprit: the others of its bundle get through."""
+    if len(bundle) == 1:
+        return _refused(bundle, error)
+    refusals: Refusals = {}
+    for envelope in bundle:
+        refusals |= _send(consumer, [envelope], producer)
+    return refusals

@@ -1,0 +1,133 @@
+"""The relay's life: send what is due, sleep until the database notifies or a retry may be due, and stop cleanly.
+
+Any number may run at a time. With the database or the broker away it backs off and goes on by itself (F25, F36, F81).
+"""
+
+import random
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+import kombu
+import structlog
+from celery import current_app
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from baton_messaging.processes.rounds import RoundHeart
+from baton_messaging.models.heartbeat import Trouble
+from baton_messaging.database.errors import is_passing
+from baton_messaging.relaying.bundles import BROKER_ERRORS, BrokerFull, BrokerTrouble
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.relaying.retry_round import send_retries
+from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
+from baton_messaging.broker.rabbitmq.declarations import misdeclared
+from baton_messaging.database.outbox_notify import CHANNEL
+
+log = structlog.get_logger(__name__)
+
+LISTEN_SECONDS = 0.5  # at a time, to a full broker: as often the relay looks whether it is to stop
+MAX_BACKOFF_SECONDS = 15.0  # an outage of an hour ends for the relay at most this long after it ended for everybody
+
+
+class Relay:
+    """Moves messages from the outbox to the broker until it is told to stop."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._trouble_count = 0
+        self._listening = False
+        self._heart = RoundHeart("relay")
+
+    def stop(self, *_signal: Any) -> None:
+        """Finish the round in hand, then return from run()."""
+        self._stopping.set()
+
+    def stop_on_signals(self) -> None:
+        """Let SIGTERM and SIGINT stop the relay."""
+
+        def handle(signum: int, frame: FrameType | None) -> None:
+            self.stop(signum, frame)
+
+        signal.signal(signal.SIGTERM, handle)
+        signal.signal(signal.SIGINT, handle)
+
+    def run(self) -> None:
+        """Relay until stopped."""
+        log.info("relay_started")
+        self._heart.start()
+        while not self._stopping.is_set():
+            try:
+                with current_app.connection_for_write() as broker:
+                    self._relay_over(broker)
+            except BrokerTrouble as error:
+                self._back_off("broker_away", error)
+            except DatabaseError as error:
+                if not is_passing(error):
+                    raise
+                self._drop_database_connection()
+                self._back_off("database_in_trouble", error)
+        self._heart.stop()
+        log.info("relay_stopped")
+
+    def _relay_over(self, broker: kombu.Connection) -> None:
+        _name_misdeclared_queues(broker)
+        producer = current_app.amqp.Producer(broker, auto_declare=False)
+        while not self._stopping.is_set():
+            self._listen()
+            try:
+                count = self.run_once(producer)
+            except BrokerFull:
+                self._sit_out(broker)
+                continue
+            self._heart.round(count)
+            if not count:
+                self._wait()
+            self._trouble_count = 0
+
+    def run_once(self, producer: kombu.Producer) -> int:
+        """Send one batch of what is due; return how many messages it took up."""
+        return send_outbox(producer) + send_retries(producer)
+
+    def _sit_out(self, broker: kombu.Connection) -> None:
+        """Wait on the same connection: RabbitMQ would keep each that was given up, until it has memory again."""
+        log.warning("broker_full")
+        try:
+            while not self._stopping.is_set() and is_still_blocked(broker, seconds=LISTEN_SECONDS):
+                self._heart.trouble(Trouble.BROKER_FULL)
+        except BROKER_ERRORS as error:
+            raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
+
+    def _listen(self) -> None:
+        if not self._listening:
+            with connection.cursor() as cursor:
+                cursor.execute(f"LISTEN {CHANNEL}")
+            self._listening = True
+
+    def _wait(self) -> None:
+        """Sleep until a commit publishes something, RELAY_POLL_SECONDS at most."""
+        with connection.wrap_database_errors:
+            for _ in connection.connection.notifies(timeout=settings.MESSAGING["RELAY_POLL_SECONDS"], stop_after=1):
+                return
+
+    def _drop_database_connection(self) -> None:
+        connection.close()
+        self._listening = False
+
+    def _back_off(self, event: str, error: Exception) -> None:
+        self._trouble_count += 1
+        ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
+        seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several relays, guards nothing
+        log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
+        self._heart.wait(self._stopping, seconds)
+
+
+def _name_misdeclared_queues(broker: kombu.Connection) -> None:
+    """Say once per connection what the broker has otherwise, and the remedy (F18). The other queues are served."""
+    try:
+        found = misdeclared(broker, current_app.amqp.queues.values())
+    except BROKER_ERRORS as error:
+        raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
+    for one in found:
+        log.error("queue_declared_otherwise", queue=one.queue, remedy=one.remedy, broker_says=one.detail)

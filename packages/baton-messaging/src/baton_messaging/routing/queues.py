@@ -1,0 +1,102 @@
+"""Which queue a task goes to, who owns it, and how the broker must declare it.
+
+Invariant: a queue exists only if the project's table (``settings.MESSAGING["QUEUES"]``) names it; with
+``task_create_missing_queues`` off a typo fails at once instead of filling a queue that nobody reads.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import kombu
+from django.conf import settings
+
+EXCHANGE = kombu.Exchange("tasks", type="direct", durable=True)
+DEAD_LETTER_EXCHANGE = kombu.Exchange("dead_letters", type="direct", durable=True)
+DEAD_LETTER_QUEUE = "dead_letters"
+#: Returns of a dead letter to its queue. RabbitMQ 4 drops a message after 20 unless told otherwise, and 3.x refuses -1
+#: for "never"; a collector that cannot write for a night, several times a second, stays below this.
+DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Team:
+    """The people who answer for a queue: a name and the address that alerts go to."""
+
+    name: str
+    email: str
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.email}>"
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One line of the project's queue table. A name with a dot is a lane of the app before the dot."""
+
+    name: str
+    owner: Team
+
+    @property
+    def app_label(self) -> str:
+        """Return the app whose work this queue carries."""
+        return self.name.partition(".")[0]
+
+
+class UnknownQueue(LookupError):
+    """Say which queue was asked for, and which ones the table has."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(
+            f"Expected a queue of config/queues.py ({', '.join(sorted(known))}), got {name!r}. Add it there."
+        )
+
+
+def queue_named(name: str) -> Queue:
+    """Return the line of the table. Raises UnknownQueue."""
+    table: dict[str, Queue] = {queue.name: queue for queue in settings.MESSAGING["QUEUES"]}
+    try:
+        return table[name]
+    except KeyError:
+        raise UnknownQueue(name, table) from None
+
+
+def celery_queues(queues: Sequence[Queue], *, delivery_limit: int) -> list[kombu.Queue]:
+    """Return the declarations for ``task_queues``: the table's queues and the dead-letter queue.
+
+    The arguments are RabbitMQ's (quorum queue, at-least-once dead-lettering); on Redis baton_messaging.broker gives the
+    same behaviour from the transport options. Source: RabbitMQ manual, "Quorum Queues" and "Dead Lettering".
+    """
+    arguments = {
+        "x-queue-type": "quorum",
+        "x-dead-letter-exchange": DEAD_LETTER_EXCHANGE.name,
+        "x-dead-letter-routing-key": DEAD_LETTER_QUEUE,
+        "x-dead-letter-strategy": "at-least-once",
+        "x-overflow": "reject-publish",  # at-least-once dead-lettering demands it
+        "x-delivery-limit": delivery_limit,
+    }
+    declared = [
+        kombu.Queue(queue.name, EXCHANGE, routing_key=queue.name, queue_arguments=arguments) for queue in queues
+    ]
+    return [*declared, dead_letter_queue()]
+
+
+def dead_letter_queue() -> kombu.Queue:
+    """Return the declaration of the queue in which every message that the broker gives up on ends."""
+    return kombu.Queue(
+        DEAD_LETTER_QUEUE,
+        DEAD_LETTER_EXCHANGE,
+        routing_key=DEAD_LETTER_QUEUE,
+        queue_arguments={"x-queue-type": "quorum", "x-delivery-limit": DEAD_LETTER_DELIVERY_LIMIT},
+    )
+
+
+def route_task(name: str, *_args: object, **_kwargs: object) -> dict[str, str] | None:
+    """Route ``<app>.<function>`` to the queue of its app: Celery's ``task_routes`` hook.
+
+    Returns None for Celery's own tasks (``celery.…``), which fall to ``task_default_queue``. A consumer that belongs
+    on a lane says so in its decorator (``queue="orders.bulk"``), which ``send_bundle`` follows.
+    """
+    app_label = name.partition(".")[0]
+    if app_label == "celery":
+        return None
+    return {"queue": queue_named(app_label).name}

@@ -1,0 +1,65 @@
+"""Who consumes what: filled by ``@consumer`` as Celery imports each app's tasks.py.
+
+The relay asks at the moment of sending, so a consumer added by a deploy gets what was published before it.
+"""
+
+from dataclasses import dataclass
+
+from celery import current_app
+
+from baton_messaging.routing.discovery import discover
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """One consumer of one event."""
+
+    consumer: str
+    event_name: str
+    bundle_size: int
+    max_attempts: int
+    queue: str | None
+
+
+_BY_CONSUMER: dict[str, Subscription] = {}
+
+
+def subscribe(subscription: Subscription) -> None:
+    """Register a consumer. Raises ValueError when two functions would share one task name."""
+    known = _BY_CONSUMER.get(subscription.consumer)
+    if known is not None and known != subscription:
+        raise ValueError(f"Expected consumer names to be unique, got two of {subscription.consumer!r}. Rename one.")
+    _BY_CONSUMER[subscription.consumer] = subscription
+
+
+def subscriptions_of(event_name: str) -> list[Subscription]:
+    """Return the consumers of an event, in name order."""
+    return sorted(
+        (known for known in _all().values() if known.event_name == event_name), key=lambda known: known.consumer
+    )
+
+
+def subscription_named(consumer: str) -> Subscription | None:
+    """Return a consumer's subscription, or None when this release has no such consumer."""
+    return _all().get(consumer)
+
+
+def is_registered(task: str) -> bool:
+    """Tell whether this release has a task of that name, consumer or not."""
+    import_consumers()
+    return task in current_app.tasks
+
+
+def all_consumers() -> list[str]:
+    """Return the names of all consumers."""
+    return sorted(_all())
+
+
+def _all() -> dict[str, Subscription]:
+    import_consumers()
+    return _BY_CONSUMER
+
+
+def import_consumers() -> None:
+    """Import the tasks.py of every app, once."""
+    discover("tasks")  # Celery's import_default_modules() would run the system checks, of which one asks for this

@@ -1,0 +1,43 @@
+"""The dead letters in the admin: the desk's pages, under the addresses that the admin links to."""
+
+from django.contrib import admin
+from django.urls import URLPattern, path
+
+from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
+from baton_messaging.ui.desk.audit import audit_list
+from baton_messaging.ui.desk.editing import edit_page
+from baton_messaging.ui.desk.dead_letter import letter_page
+from baton_messaging.ui.desk.listing import listing
+from baton_messaging.ui.desk.operations import DiscardPage, RedirectPage, ReplayPage, RestorePage
+from baton_messaging.ui.desk.overview import overview
+from baton_messaging.ui.desk.pages import View, seeing
+from baton_messaging.ui.desk.replays import release_replay, replay_list, replay_progress, stop_replay
+from baton_messaging.models import DeadLetter
+
+ROUTES: list[tuple[str, View, str]] = [
+    ("", overview, "changelist"),
+    ("letters/", listing, "list"),
+    ("replay/", ReplayPage.as_view(), "replay"),
+    ("discard/", DiscardPage.as_view(), "discard"),
+    ("restore/", RestorePage.as_view(), "restore"),
+    ("redirect/", RedirectPage.as_view(), "redirect"),
+    ("replays/", replay_list, "replays"),
+    ("replays/<int:replay_id>/", replay_progress, "replay_progress"),
+    ("replays/<int:replay_id>/stop/", stop_replay, "replay_stop"),
+    ("replays/<int:replay_id>/release/", release_replay, "replay_release"),
+    ("audit/", audit_list, "audit"),
+    ("<int:letter_id>/change/", letter_page, "change"),
+    ("<int:letter_id>/edit/", edit_page, "edit"),
+]
+
+
+@admin.register(DeadLetter)
+class DeadLetterAdmin(ReadOnlyAdmin[DeadLetter]):
+    """The desk."""
+
+    def get_urls(self) -> list[URLPattern]:
+        """Return the desk's pages only: nothing of the admin's own changes a dead letter."""
+        staff_only = self.admin_site.admin_view
+        return [
+            path(route, staff_only(seeing(view)), name=f"messaging_deadletter_{name}") for route, view, name in ROUTES
+        ]

@@ -1,0 +1,49 @@
+"""/ops/: the board, for staff. The page asks for its live part every few seconds, for the charts once a minute."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts
+from baton_messaging.ui.board.picture import picture
+from baton_messaging.models import Recovery
+from baton_messaging.recovery.findings import findings
+
+RECENT: Final = timedelta(days=1)
+
+
+@require_safe
+@never_cache
+def board(request: HttpRequest) -> HttpResponse:
+    """Show the pipeline; with ``?part=live`` or ``?part=charts`` only that part, for the page that is open."""
+    part = request.GET.get("part")
+    if part == "live":
+        return render(request, "baton_messaging/ui/board/_live.html", _live())
+    if part == "charts":
+        return render(request, "baton_messaging/ui/board/_charts.html", _charts())
+    frame = {**admin.site.each_context(request), "title": _("Board"), "flower_url": settings.FLOWER_URL}
+    return render(request, "baton_messaging/ui/board/board.html", {**frame, **_live()})
+
+
+def _live() -> dict[str, Any]:
+    return {"picture": picture(), "now": timezone.now()}
+
+
+def _charts() -> dict[str, Any]:
+    now = timezone.now()
+    recoveries = Recovery.objects.filter(recovered_at__gte=now - RECENT).order_by("-recovered_at")
+    return {
+        "charts": charts(now),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "findings": findings(),
+        "recoveries": recoveries,
+    }

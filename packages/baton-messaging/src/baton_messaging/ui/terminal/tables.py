@@ -1,0 +1,96 @@
+"""Dead letters in a terminal: tables that fit, and the same as JSON."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from django.core.serializers.json import DjangoJSONEncoder
+
+from baton_messaging.models import AuditEntry, DeadLetter
+
+MIN_COLUMN: Final = 8  # characters; narrower than that, nothing can be told apart
+GAP: Final = "  "
+
+
+def as_json(value: Any) -> str:
+    """Return JSON for scripts."""
+    return json.dumps(value, cls=DjangoJSONEncoder, indent=2, ensure_ascii=False)
+
+
+def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, width: int | None) -> str:
+    """Return aligned columns; the last one is cut at ``width`` characters, or never where there is no terminal.
+
+    >>> print(as_table([{"id": 1, "why": "a long reason"}], ["id", "why"], width=14))
+    id  why
+    1   a long re…
+    """
+    cells = [list(columns), *([_cell(row.get(name)) for name in columns] for row in rows)]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
+    if width is not None:
+        taken = sum(widths[:-1]) + len(GAP) * (len(columns) - 1)
+        widths[-1] = max(min(widths[-1], width - taken), MIN_COLUMN)
+    return "\n".join(_line(line, widths) for line in cells)
+
+
+def letter_row(letter: DeadLetter) -> dict[str, Any]:
+    """Return a line of the list."""
+    return {
+        "id": letter.pk,
+        "died_at": letter.died_at,
+        "state": letter.state,
+        "reason": letter.reason,
+        "consumer": letter.consumer,
+        "key": letter.key,
+        "message_id": letter.message_id,
+        "attempts": letter.attempt_count,
+        "error": f"{letter.error_class}: {letter.error_message}",
+    }
+
+
+def letter_details(letter: DeadLetter) -> dict[str, Any]:
+    """Return all that is known of a letter."""
+    return letter_row(letter) | {
+        "owner": letter.owner,
+        "event_name": letter.event_name,
+        "group": letter.fingerprint,
+        "task_id": letter.task_id,
+        "occurred_at": letter.occurred_at,
+        "first_failed_at": letter.first_failed_at,
+        "requested_at": letter.requested_at,
+        "settled_at": letter.settled_at,
+        "purge_at": letter.purge_at,
+        "replay": letter.replay_id,
+        "copy_of": letter.copy_of_id,
+        "envelope": letter.envelope,
+        "raw": letter.raw,
+        "traceback": letter.traceback,
+    }
+
+
+def audit_row(entry: AuditEntry) -> dict[str, Any]:
+    """Return a line of the audit."""
+    return {
+        "at": entry.at,
+        "actor": entry.actor,
+        "via": entry.via,
+        "action": entry.action,
+        "outcome": entry.outcome,
+        "letters": entry.letter_count,
+        "why": entry.why,
+        "details": entry.details,
+    }
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value.strftime("%Y-%m-%d %H:%M:%S") if hasattr(value, "strftime") else str(value)
+    return " ".join(text.split())
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return GAP.join(_cut(cell, size).ljust(size) for cell, size in zip(cells, widths, strict=True)).rstrip()
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else f"{text[: size - 1]}…"

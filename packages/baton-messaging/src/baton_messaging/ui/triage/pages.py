@@ -1,0 +1,65 @@
+"""The pages of triage: one id, live; and all that is stuck. For staff, within the admin's frame."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+from django_htmx.http import HttpResponseStopPolling
+
+from baton_messaging.diagnosis.triage.lookup import BadId, look_up
+from baton_messaging.diagnosis.triage.gather.gather import impatient
+from baton_messaging.diagnosis.triage.report import Report, triage
+from baton_messaging.diagnosis.triage.stuck import has_path, survey_or_why_not
+
+BAD_REQUEST = 400
+
+
+@require_safe
+def triage_page(request: HttpRequest, subject_id: str) -> HttpResponse:
+    """Show the verdicts on one id; for htmx only these, and 286 when they change no more."""
+    try:
+        report = triage(subject_id)
+    except BadId as refusal:
+        return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=subject_id)
+    context: dict[str, Any] = {"report": report, "asked_id": subject_id}
+    if not request.headers.get("HX-Request"):
+        return _page(request, "report.html", title=_("Whose is it?"), **context)
+    answer = render(request, "baton_messaging/diagnosis/triage/_verdicts.html", context)
+    return HttpResponseStopPolling(answer.content) if report.is_over else answer
+
+
+@require_safe
+def stuck_page(request: HttpRequest) -> HttpResponse:
+    """Show what is not settled, by verdict and owner; with ``?id=`` go to that one."""
+    wanted = request.GET.get("id", "").strip()
+    if wanted:
+        try:
+            with impatient():
+                look_up(wanted)
+        except BadId as refusal:
+            return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=wanted)
+        except OperationalError:
+            return triage_page(request, wanted)  # which tells what does not answer
+        return redirect("triage_of", wanted) if has_path(wanted) else triage_page(request, wanted)
+    if request.headers.get("HX-Request"):
+        found = survey_or_why_not()
+        if isinstance(found, Report):
+            return render(request, "baton_messaging/diagnosis/triage/_verdicts.html", {"report": found})
+        return render(request, "baton_messaging/diagnosis/triage/_stuck.html", {"survey": found})
+    return _stuck_page(request)
+
+
+def _stuck_page(request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
+    found, title = survey_or_why_not(), _("What is stuck")
+    if isinstance(found, Report):
+        return _page(request, "report.html", title=title, status=status, report=found, **context)
+    return _page(request, "stuck.html", title=title, status=status, survey=found, **context)
+
+
+def _page(request: HttpRequest, template: str, *, title: str, status: int = 200, **context: Any) -> HttpResponse:
+    frame = {**admin.site.each_context(request), "title": title}
+    return render(request, f"baton_messaging/diagnosis/triage/{template}", {**frame, **context}, status=status)

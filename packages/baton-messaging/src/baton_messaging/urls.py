@@ -1,0 +1,20 @@
+"""Health of the web process (/healthz, /readyz), figures for Prometheus (/metrics); for staff the board and triage."""
+
+from django.contrib import admin
+from django.urls import path
+
+from baton_messaging.observability import health
+from baton_messaging.ui.board.views import board
+from baton_messaging.observability.prometheus.views import metrics
+from baton_messaging.ui.triage.pages import stuck_page, triage_page
+
+staff_only = admin.site.admin_view
+
+urlpatterns = [
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("metrics", metrics),
+    path("ops/", staff_only(board), name="board"),
+    path("triage/", staff_only(stuck_page), name="triage"),
+    path("triage/<path:subject_id>/", staff_only(triage_page), name="triage_of"),
+]
