@@ -26,28 +26,28 @@ ROWS, BACKLOG, STUCK, MAX_SECONDS = 1_000_000, 100_000, 1_000, 2.0
 
 _FILL = (
     """
-    INSERT INTO messaging_outboxmessage (message_id, name, version, key, payload, occurred_at, correlation_id,
+    INSERT INTO baton_outbox (message_id, name, version, key, payload, occurred_at, correlation_id,
         traceparent, available_at, published_at, settled_at, sent_to, send_failure_count, last_error)
     SELECT gen_random_uuid(), 'benchmarks.timed', 1, gen_random_uuid()::text, '{}', now(), gen_random_uuid(),
         '', now(), now(), now(), '{}', 0, ''
     FROM generate_series(1, %s)
     """,
     """
-    INSERT INTO messaging_processedmessage (message_id, consumer, processed_at, duration_ms, worker)
-    SELECT message_id, 'benchmarks.take_timed', now(), 3, 'w' FROM messaging_outboxmessage LIMIT %s
+    INSERT INTO baton_inbox (message_id, consumer, processed_at, duration_ms, worker)
+    SELECT message_id, 'benchmarks.take_timed', now(), 3, 'w' FROM baton_outbox LIMIT %s
     """,
     """
-    INSERT INTO messaging_attempt (message_id, consumer, round, attempt, key, envelope, error_class, error_message,
+    INSERT INTO baton_attempt (message_id, consumer, round, attempt, key, envelope, error_class, error_message,
         traceback, worker, failed_at, due_at, sent_at)
     SELECT message_id, 'benchmarks.take_timed', 0, 1, key, '{}', 'E', '', '', '', now(), now(), now()
-    FROM messaging_outboxmessage LIMIT %s
+    FROM baton_outbox LIMIT %s
     """,
     """
-    INSERT INTO messaging_deadletter (message_id, consumer, event_name, key, owner, reason, error_class, error_message,
+    INSERT INTO baton_dead_letter (message_id, consumer, event_name, key, owner, reason, error_class, error_message,
         traceback, attempt_count, raw, task_id, fingerprint, state, first_failed_at, died_at, settled_at, replay_count)
     SELECT message_id, 'benchmarks.take_timed', name, key, '', 'expired', 'E', '', '', 1, '', '', 'f', 'resolved',
         now(), now(), now(), 0
-    FROM messaging_outboxmessage LIMIT %s
+    FROM baton_outbox LIMIT %s
     """,
 )
 
@@ -81,7 +81,7 @@ def _fill() -> tuple[str, str]:
         for statement in _FILL:
             cursor.execute(statement, [ROWS])
         cursor.execute("ANALYZE")
-        cursor.execute("SELECT key FROM messaging_outboxmessage WHERE id = %s", [ROWS // 2])
+        cursor.execute("SELECT key FROM baton_outbox WHERE id = %s", [ROWS // 2])
         (old,) = cursor.fetchone()
     (key,) = _publish(1)
     _send()

@@ -16,5 +16,5 @@ QUEUES = (
     Queue("orders.bulk", owner=SHOP),
     Queue("inventory", owner=WAREHOUSE),
     Queue("notifications", owner=CUSTOMER_CARE),
-    Queue("messaging", owner=PLATFORM),
+    Queue("baton", owner=PLATFORM),
 )

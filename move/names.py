@@ -10,9 +10,9 @@ RULES = [
   (r'"messaging\.\?"', '"baton.?"'), (r'"baton_messaging\.relaying"', '"baton.relay"'), (r'"messaging\.envelope"', '"baton.envelope"'),
   (r'"baton_messaging\.messages\.envelope"', '"baton.envelope"'),
   (r'"messaging\.(mail_alert|note_unknown_task)"', r'"baton_messaging.\1"'),
-  (r"admin:messaging_", "admin:baton_messaging_"), (r'f"messaging_deadletter_\{', 'f"baton_messaging_deadletter_{'),
+  (r"admin:baton_messaging_", "admin:baton_messaging_"), (r'f"messaging_deadletter_\{', 'f"baton_messaging_deadletter_{'),
   (r"\bmessaging\.((?:view|replay|edit|discard|pause|add|change|delete)_\w+)", r"baton_messaging.\1"),
-  (r"/admin/messaging/", "/admin/baton_messaging/"), (r'"messaging\.Replay"', '"baton_messaging.Replay"'),
+  (r"/admin/baton_messaging/", "/admin/baton_messaging/"), (r'"messaging\.Replay"', '"baton_messaging.Replay"'),
   (r"\bmessaging_outbox\b", "baton_outbox_notify"),
   (r"\bmessaging_(" + "|".join(TABLES) + r")(?!\w)", lambda m: "baton_" + TABLES[m.group(1)]),
 ]
@@ -63,7 +63,7 @@ names = set()
 for p in (root / P / "models").glob("*.py"):
     names |= set(re.findall(r'\bname="([a-z_]+)"', p.read_text()))
 names -= {"baton_deadletter"}
-SHORT = {"attempt_newest_of_consumer": "attempt_newest"}
+SHORT = {"baton_attempt_newest": "attempt_newest"}
 for f in files:
     p = root / f
     if p.suffix not in (".py", ".md") or "/migrations/0" in f or not p.exists(): continue

@@ -2,4 +2,4 @@
 
 from config.settings import *  # noqa: F403
 
-SILENCED_SYSTEM_CHECKS = ["messaging.W404"]  # remove it, and this module, when config/queues.py names your own teams
+SILENCED_SYSTEM_CHECKS = ["baton.W404"]  # remove it, and this module, when config/queues.py names your own teams

@@ -22,7 +22,7 @@ INSTALLED_APPS = [
     "django_structlog",
     "ninja",
     "config",
-    "messaging",
+    "baton_messaging",
     "orders",
     "inventory",
     "notifications",

@@ -31,7 +31,7 @@ CELERY_WORKER_POOL = "baton_messaging.worker.pool:TaskPool"  # -P prefork; notic
 # --- Queues and routes: from the one table -------------------------------------------------------------------------
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 CELERY_TASK_ROUTES = (route_task,)
-CELERY_TASK_DEFAULT_QUEUE = "messaging"  # Celery's own tasks; those of the apps are routed
+CELERY_TASK_DEFAULT_QUEUE = "baton"  # Celery's own tasks; those of the apps are routed
 CELERY_TASK_DEFAULT_EXCHANGE = EXCHANGE.name
 CELERY_TASK_CREATE_MISSING_QUEUES = False  # a typo fails at once (F51)
 
@@ -59,7 +59,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 # --- Results of scheduled and long tasks; consumers ignore theirs, the inbox is their record ------------------------
 CELERY_RESULT_BACKEND = "django-db"
 CELERY_RESULT_EXTENDED = True  # the admin shows a result's task name and worker
-CELERY_RESULT_EXPIRES = None  # messaging.prune deletes them in small batches; Celery's own cleanup takes one big one
+CELERY_RESULT_EXPIRES = None  # baton.prune deletes them in small batches; Celery's own cleanup takes one big one
 
 # --- Flower --------------------------------------------------------------------------------------------------------
 # Off until somebody listens: Flower asks for events at its start and every 5 seconds (`enable_events`). Unheard, they
@@ -80,14 +80,14 @@ CELERY_BEAT_SCHEDULE = {
     # Often, because it is what an export of a killed worker waits for; expired ticks are dropped (F78).
     "take_up_exports": {"task": "orders.take_up_exports", "schedule": 10.0, "options": {"expires": 10}},
     "expire_exports": {"task": "orders.expire_exports", "schedule": crontab(minute="*/5"), "options": {"expires": 240}},
-    "prune": {"task": "messaging.prune", "schedule": crontab(minute="*/10"), "options": {"expires": 300}},
+    "prune": {"task": "baton.prune", "schedule": crontab(minute="*/10"), "options": {"expires": 300}},
     "tend_dead_letters": {
-        "task": "messaging.tend_dead_letters",
+        "task": "baton.tend_dead_letters",
         "schedule": crontab(),  # every minute: an alert about a new kind of failure waits no longer
         "options": {"expires": 50},
     },
     # Every minute: an emptied broker costs the grace (RECONCILE_GRACE_SECONDS) and at most that.
-    "reconcile": {"task": "messaging.reconcile", "schedule": crontab(), "options": {"expires": 50}},
-    "tally": {"task": "messaging.tally", "schedule": crontab(), "options": {"expires": 50}},
+    "reconcile": {"task": "baton.reconcile", "schedule": crontab(), "options": {"expires": 50}},
+    "tally": {"task": "baton.tally", "schedule": crontab(), "options": {"expires": 50}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(env.BATON_STATE_DIR / "celerybeat-schedule")

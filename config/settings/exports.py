@@ -33,7 +33,7 @@ EXPORTS: dict[str, Any] = {
     "LEASE_SECONDS": 15,
     # Seconds that one export may take, and after which its process is killed if it did not stop by itself. Two million
     # rows take a minute or two; a slow storage may take many more. Both stay under RabbitMQ's consumer timeout (F41,
-    # messaging.E008).
+    # baton.E008).
     "SOFT_TIME_LIMIT_SECONDS": 1_200,
     "TIME_LIMIT_SECONDS": 1_260,
     # Workers that one export may cost before it is given up as the one that kills them.

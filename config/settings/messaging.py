@@ -5,7 +5,7 @@ from typing import Any
 from config.env import Environment, env
 from config.queues import QUEUES
 
-# Variables that somebody reads: any other with a prefix of ours is refused as a typo (messaging.E003).
+# Variables that somebody reads: any other with a prefix of ours is refused as a typo (baton.E003).
 KNOWN_VARIABLES = tuple(Environment.model_fields)
 
 MESSAGING: dict[str, Any] = {
@@ -21,7 +21,7 @@ MESSAGING: dict[str, Any] = {
     # Seconds a consumer waits for a database that is away before it hands the message back unchanged.
     "DATABASE_WAIT_SECONDS": 10,
     # Seconds after which RabbitMQ takes a message away from the worker that has it: its consumer_timeout. Every hard
-    # time limit must be shorter (messaging.E008).
+    # time limit must be shorter (baton.E008).
     "BROKER_CONSUMER_TIMEOUT_SECONDS": 1_800,
     # Database connections that the web processes may hold, one per thread; `manage.py doctor` adds them up.
     "WEB_CONNECTION_COUNT": env.WEB_PROCESSES * env.WEB_THREADS,

@@ -21,13 +21,13 @@ from tests.processes import Process, collector_command, relay_command, wait_unti
 
 _CELERY = [sys.executable, "-m", "celery", "--skip-checks", "-A", "config"]
 _TABLES = (
-    "messaging_outboxmessage",
-    "messaging_processedmessage",
-    "messaging_attempt",
-    "messaging_deadletter",
-    "messaging_interruption",
-    "messaging_pause",
-    "messaging_circuit",
+    "baton_outbox",
+    "baton_inbox",
+    "baton_attempt",
+    "baton_dead_letter",
+    "baton_interruption",
+    "baton_pause",
+    "baton_circuit",
     "sample_effect",
 )
 EFFECT_SECONDS = 30  # until a fault must have taken effect
@@ -52,7 +52,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "collector": (collector_command(), "collector_started"),
     "beat": ([*_CELERY, "beat", "-l", "INFO", "--pidfile="], "beat: Starting"),
     "sample": (worker_command("sample", "sample", concurrency=2), " ready."),
-    "apps": (worker_command("apps", "orders", "inventory", "notifications", "messaging", "blame"), " ready."),
+    "apps": (worker_command("apps", "orders", "inventory", "notifications", "baton", "blame"), " ready."),
     "bulk": (worker_command("bulk", "orders.bulk"), " ready."),
     "web": ([sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "config.wsgi"], ""),
 }

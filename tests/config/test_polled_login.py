@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 POLLED = {"HX-Request": "true"}
 
 
-@pytest.mark.parametrize("name", ["board", "triage", "admin:messaging_deadletter_changelist", "exports:list"])
+@pytest.mark.parametrize("name", ["board", "triage", "admin:baton_messaging_deadletter_changelist", "exports:list"])
 def test_it_is_reloaded_and_so_goes_to_the_login_as_a_whole(name: str) -> None:
     polled = Client().get(reverse(name), headers=POLLED)
     assert (polled.status_code, polled.headers.get("HX-Refresh"), polled.content) == (200, "true", b"")

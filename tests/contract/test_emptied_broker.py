@@ -49,7 +49,7 @@ SETTLE_SECONDS = 150 + ORDER_COUNT  # two mails an order are what takes the time
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(SETTLE_SECONDS + 150)]
 # The dead letters, too: one that an earlier test has left keeps the reconciler waiting for a collector.
-QUEUES = ("orders", "orders.bulk", "inventory", "notifications", "messaging", "sample", DEAD_LETTER_QUEUE)
+QUEUES = ("orders", "orders.bulk", "inventory", "notifications", "baton", "sample", DEAD_LETTER_QUEUE)
 
 
 @pytest.fixture(params=["valkey", "rabbitmq"])
@@ -111,7 +111,7 @@ def test_everything_that_an_emptied_broker_lost_is_done_and_each_effect_once(
     products()
     stock(MUG=10 * ORDER_COUNT)
     start("relay", relay_command())
-    worker = start("worker", worker_command("orders", "notifications", "messaging"))
+    worker = start("worker", worker_command("orders", "notifications", "baton"))
     worker.wait_for_output(" ready.")
 
     # Nobody consumes three queues yet: an export, a first delivery, a retry and all reservations wait in the broker.
@@ -162,7 +162,7 @@ def a_retry() -> Any:
         row = OutboxMessage.objects.get(key=str(sample_id))
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE messaging_outboxmessage SET published_at = now(), sent_to = '{sample.take_one}' WHERE id = %s",
+                "UPDATE baton_outbox SET published_at = now(), sent_to = '{sample.take_one}' WHERE id = %s",
                 [row.pk],
             )
         Attempt.objects.create(

@@ -70,7 +70,7 @@ def test_an_envelope_signed_with_an_old_key_is_accepted_while_the_key_is_a_fallb
 @pytest.mark.parametrize("text", ["[]", "{}", '{"message_id": "x"}', "not json", '{"message_id": null}', "3", '"text"'])
 def test_signed_nonsense_is_undecodable(text: str) -> None:
     with pytest.raises(Undecodable):
-        unseal(signing.Signer(salt="baton_messaging.messages.envelope").sign(text))
+        unseal(signing.Signer(salt="baton.envelope").sign(text))
 
 
 def test_an_unknown_version_is_named() -> None:

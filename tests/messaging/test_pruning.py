@@ -77,7 +77,7 @@ def test_two_pruners_at_once_do_not_wait_for_each_other() -> None:
         try:
             with other.cursor() as cursor:
                 cursor.execute(
-                    "SELECT count(*) FROM (SELECT 1 FROM messaging_outboxmessage FOR UPDATE SKIP LOCKED) AS t"
+                    "SELECT count(*) FROM (SELECT 1 FROM baton_outbox FOR UPDATE SKIP LOCKED) AS t"
                 )
                 assert cursor.fetchone() == (3,)
         finally:

@@ -158,7 +158,7 @@ def test_a_failure_that_a_migration_keeps_from_being_recorded_kills_nothing(hand
     with own_connection() as migration:
         migration.set_autocommit(False)
         with migration.cursor() as cursor:
-            cursor.execute("LOCK TABLE messaging_attempt IN ACCESS EXCLUSIVE MODE")
+            cursor.execute("LOCK TABLE baton_attempt IN ACCESS EXCLUSIVE MODE")
         with new_connections("statement_timeout=300"):
             delivery.deliver(take_one, bundle)
     assert handed_back == [1]
@@ -202,7 +202,7 @@ def test_an_inbox_that_a_migration_locks_costs_no_attempt(handed_back: list[int]
     with own_connection() as migration:
         migration.set_autocommit(False)
         with migration.cursor() as cursor:
-            cursor.execute("LOCK TABLE messaging_processedmessage IN ACCESS EXCLUSIVE MODE")
+            cursor.execute("LOCK TABLE baton_inbox IN ACCESS EXCLUSIVE MODE")
         with new_connections("statement_timeout=200"):
             delivery.deliver(take_one, bundle)
     assert handed_back == [count]

@@ -27,7 +27,7 @@ def test_the_wake_up_is_no_part_of_the_transaction_that_publishes() -> None:
     assert statements[-2:] == ["COMMIT", f"NOTIFY {CHANNEL}"]
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT tgname FROM pg_trigger WHERE tgrelid = 'messaging_outboxmessage'::regclass AND NOT tgisinternal"
+            "SELECT tgname FROM pg_trigger WHERE tgrelid = 'baton_outbox'::regclass AND NOT tgisinternal"
         )
         assert cursor.fetchall() == []
 

@@ -99,7 +99,7 @@ def test_dead_letters_of_names_that_somebody_made_up_are_one_station(get: Get) -
     page = get("live")
     assert "&lt;b&gt;" not in page
     assert "<h3>(unknown)</h3>" in page
-    every_open_one = reverse("admin:messaging_deadletter_list", query={"state": "open"})
+    every_open_one = reverse("admin:baton_messaging_deadletter_list", query={"state": "open"})
     assert f'id="ops-dead-(unknown)" href="{every_open_one}">3<' in page
 
 

@@ -100,7 +100,7 @@ GOOD = {
 def test_a_consumer_that_breaks_a_rule_is_named_with_a_hint_and_its_page(case: str, tmp_path: Path) -> None:
     check_ids, files = BAD[case]
     found = objections(tmp_path, **files)
-    assert {message.id for message in found} == {f"messaging.{check_id}" for check_id in check_ids.split()}, found
+    assert {message.id for message in found} == {f"baton.{check_id}" for check_id in check_ids.split()}, found
     anchors = {message.id: ANCHORS[str(message.id).partition(".")[2][1]] for message in found}
     assert all(str(message.hint).endswith(f" See {PAGE}#{anchors[message.id]}") for message in found)
     assert all(str(message.hint).partition(" See ")[0].endswith(".") for message in found)
@@ -113,7 +113,7 @@ def test_a_right_consumer_is_not_objected_to(case: str, tmp_path: Path) -> None:
 
 def test_a_consumer_whose_queue_is_missing_is_named(tmp_path: Path) -> None:
     (found,) = objections(tmp_path, queue="somewhere.else")
-    assert found.id == "messaging.E401"
+    assert found.id == "baton.E401"
     assert "shipping.print_label" in found.msg
     assert "config/queues.py" in found.msg
 
@@ -132,27 +132,27 @@ def test_a_queue_whose_dead_letters_lead_nowhere_is_refused() -> None:
         if queue.name == "inventory":
             queue.queue_arguments = {}
     with override_settings(CELERY_TASK_QUEUES=declared):
-        (found,) = [message for message in run_checks() if message.id == "messaging.E402"]
+        (found,) = [message for message in run_checks() if message.id == "baton.E402"]
     assert "inventory" in found.msg
 
 
 def test_a_queue_that_the_redis_transport_is_not_told_of_is_refused() -> None:
     options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "queues": ("orders", "dead_letters")}
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=options):
-        found = [message.msg for message in run_checks() if message.id == "messaging.E402"]
+        found = [message.msg for message in run_checks() if message.id == "baton.E402"]
     assert len(found) == len(settings.MESSAGING["QUEUES"]) - 1
 
 
 def test_only_a_deployment_is_warned_of_owners_whom_no_mail_reaches() -> None:
-    assert not [message for message in run_checks() if message.id == "messaging.W404"]
-    found = [message for message in run_checks(include_deployment_checks=True) if message.id == "messaging.W404"]
+    assert not [message for message in run_checks() if message.id == "baton.W404"]
+    found = [message for message in run_checks(include_deployment_checks=True) if message.id == "baton.W404"]
     assert len(found) == len(settings.MESSAGING["QUEUES"])
 
 
 @pytest.mark.parametrize("name", ["CELERY_TASK_ALWAYS_EAGER", "CELERY_TASK_EAGER_PROPAGATES"])
 def test_running_consumers_inside_the_producer_is_refused(name: str) -> None:
     with override_settings(**{name: True}):
-        assert [message for message in run_checks() if message.id == "messaging.E203"]
+        assert [message for message in run_checks() if message.id == "baton.E203"]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_running_consumers_inside_the_producer_is_refused(name: str) -> None:
 )
 def test_settings_out_of_their_order_are_refused(smaller: str, larger: str) -> None:
     with override_settings(MESSAGING={**settings.MESSAGING, smaller: settings.MESSAGING[larger]}):
-        (found,) = [message for message in run_checks() if message.id == "messaging.E006"]
+        (found,) = [message for message in run_checks() if message.id == "baton.E006"]
     assert smaller in found.msg
     assert larger in found.msg
 
@@ -169,7 +169,7 @@ def test_settings_out_of_their_order_are_refused(smaller: str, larger: str) -> N
 def test_a_lease_that_is_renewed_too_seldom_is_refused() -> None:
     options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "lease_renewal_seconds": 20}
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=options):
-        assert [message for message in run_checks() if message.id == "messaging.E007"]
+        assert [message for message in run_checks() if message.id == "baton.E007"]
 
 
 def test_every_check_is_explained_on_the_page() -> None:

@@ -26,7 +26,7 @@ def test_a_new_kind_of_failure_is_told_at_once_to_the_queue_s_owner_in_one_mail(
     assert letter.to == ["warehouse@example.com"]
     assert letter.subject == "New kind of failure in inventory.reserve_stock: permanent error"
     assert "Open dead letters: 7" in letter.body
-    assert "/admin/messaging/deadletter/" in letter.body
+    assert "/admin/baton_messaging/deadletter/" in letter.body
     assert "ann@example.com" not in letter.body
 
 

@@ -50,7 +50,7 @@ def test_a_message_that_is_delivered_again_makes_no_second_row(collector: Proces
 
 def test_a_deadlock_changes_nothing_about_the_letter(collector: Process) -> None:
     death_count = lock_in_the_wrong_order(
-        "messaging_deadletter", lambda: bury_in_broker(seal(an_envelope())), then="messaging_processedmessage"
+        "baton_dead_letter", lambda: bury_in_broker(seal(an_envelope())), then="baton_inbox"
     )
     wait_until(lambda: "database_in_trouble" in collector.output(), what="the collector to lose")
     wait_for_letters(death_count)

@@ -134,7 +134,7 @@ def test_the_app_hears_of_what_the_inbox_gets_while_a_replay_looks(monkeypatch: 
 
     def apply_after_the_look(execute: Any, sql: str, *rest: Any) -> Any:
         found = execute(sql, *rest)
-        if "messaging_processedmessage" in sql and not looks:
+        if "baton_inbox" in sql and not looks:
             looks.append(sql)
             apply(letter)
         return found

@@ -57,6 +57,6 @@ def test_a_settled_letter_goes_after_its_retention_and_its_copy_stays() -> None:
 @pytest.mark.parametrize("name", ["DEAD_LETTER_RETENTION_DAYS", "OUTBOX_RETENTION_DAYS"])
 def test_an_inbox_that_forgets_too_early_is_refused_at_check(name: str, settings: Any) -> None:
     settings.MESSAGING = {**settings.MESSAGING, name: settings.MESSAGING["INBOX_RETENTION_DAYS"]}
-    found = [message for message in run_checks() if message.id == "messaging.E006"]
+    found = [message for message in run_checks() if message.id == "baton.E006"]
     assert len(found) == 1
     assert name in found[0].msg

@@ -129,7 +129,7 @@ def test_an_event_that_the_relay_does_not_know_is_listed_and_leaves_when_it_does
         OutboxMessage.objects.update(name="sample.of_the_next_release", send_failure_count=4)
     wait_for_letters(1)
     letter = DeadLetter.objects.get()
-    assert (letter.consumer, letter.reason) == ("baton_messaging.relaying", Reason.UNKNOWN_EVENT)
+    assert (letter.consumer, letter.reason) == ("baton.relay", Reason.UNKNOWN_EVENT)
     # The deploy: here the event gets the name that this release has.
     envelope = {**(letter.envelope or {}), "name": "sample.doomed"}
     DeadLetter.objects.update(event_name="sample.doomed", envelope=envelope)

@@ -16,7 +16,7 @@ from tests.messaging.dead_letters.factories import a_letter, an_operator, apply,
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-DESK = "/admin/messaging/deadletter/"
+DESK = "/admin/baton_messaging/deadletter/"
 OpenDesk = Callable[..., Page]
 
 

@@ -19,7 +19,7 @@ from tests.messaging.dead_letters.factories import SHELL, a_letter, an_operator,
 
 pytestmark = pytest.mark.django_db
 
-DESK = "/admin/messaging/deadletter/"
+DESK = "/admin/baton_messaging/deadletter/"
 
 
 def text_of(client: Client, path: str, *, status: int = 200) -> str:
@@ -306,13 +306,13 @@ def test_a_page_of_the_list_reads_an_index_and_no_more(operator: Client, setting
     letters(1000)
     letters(1000, state=State.RESOLVED, settled_at=timezone.now())
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE messaging_deadletter")
+        cursor.execute("ANALYZE baton_dead_letter")
     newest = DeadLetter.objects.filter(state=State.OPEN).order_by("-died_at", "-pk")[:50].explain()
-    assert "dead_letter_newest" in newest
+    assert "baton_dead_letter_newest" in newest
     assert "Sort" not in newest
     by_key = Selection(text=str(uuid4())).letters().explain()
-    assert "dead_letter_by_key" in by_key
-    assert "dead_letter_by_message" in by_key
+    assert "baton_dead_letter_by_key" in by_key
+    assert "baton_dead_letter_by_message" in by_key
     with CaptureQueriesContext(connection) as queries:
         operator.get(f"{DESK}letters/?state=open")
     (page_query,) = [query["sql"] for query in queries if "LIMIT 50" in query["sql"] and "ORDER BY" in query["sql"]]

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-DESK = "/admin/messaging/deadletter/"
+DESK = "/admin/baton_messaging/deadletter/"
 MAX_SECONDS = 0.3
 
 
@@ -27,7 +27,7 @@ def test_the_pages_answer_in_time(operator: Client) -> None:
     for number in range(10):
         letters(1_000, error_class=f"Error{number}")
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE messaging_deadletter")
+        cursor.execute("ANALYZE baton_dead_letter")
     letter = DeadLetter.objects.order_by("pk")[5_000]
     paths = [
         DESK,

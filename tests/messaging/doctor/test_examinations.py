@@ -177,7 +177,7 @@ def test_rows_past_their_retention_are_found() -> None:
     ProcessedMessage.objects.filter(pk=row.pk).update(processed_at=timezone.now() - timedelta(days=92))
     line = ask("size of processed messages")
     assert line.verdict is Verdict.FINDING
-    assert "messaging.prune" in line.remedy
+    assert "baton.prune" in line.remedy
 
 
 def test_a_migration_that_is_not_applied_is_found() -> None:
@@ -224,7 +224,7 @@ def test_a_clock_that_is_off_is_found_and_a_slow_answer_is_not(offset_seconds: f
 def test_contradicting_settings_are_found(settings: Any) -> None:
     settings.MESSAGING = {**settings.MESSAGING, "OUTBOX_RETENTION_DAYS": 900}
     line = ask("system checks")
-    assert (line.verdict, line.found) == (Verdict.FINDING, "messaging.E006")
+    assert (line.verdict, line.found) == (Verdict.FINDING, "baton.E006")
 
 
 def test_a_lease_that_is_renewed_too_seldom_is_found(settings: Any) -> None:

@@ -66,7 +66,7 @@ def renamed(**fields: Any) -> OutboxMessage:
 def test_what_this_code_can_run_is_no_finding(either: kombu.Connection) -> None:
     for envelope in published("ok", "ok"):
         send(either, "sample.take_one", [seal(envelope)])
-    send(either, "messaging.prune", [])
+    send(either, "baton.prune", [])
     backlog = looked_at(either)
     assert found(backlog) == []
     assert backlog.looked_at == {"queue sample": 3}

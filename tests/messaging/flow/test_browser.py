@@ -12,7 +12,7 @@ from tests.browser import OpenAs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PAUSES, CIRCUITS = "/admin/messaging/pause/", "/admin/messaging/circuit/"
+PAUSES, CIRCUITS = "/admin/baton_messaging/pause/", "/admin/baton_messaging/circuit/"
 
 
 def an_operator(*permissions: str) -> User:

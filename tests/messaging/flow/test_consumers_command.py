@@ -14,8 +14,8 @@ from baton_messaging.models.audit import Outcome
 from tests.messaging.flow.test_breaker import published, run
 
 pytestmark = pytest.mark.django_db(transaction=True)
-LIST = "admin:messaging_pause_changelist"
-ADD = "admin:messaging_pause_add"
+LIST = "admin:baton_messaging_pause_changelist"
+ADD = "admin:baton_messaging_pause_add"
 
 
 def consumers(*words: str) -> str:
@@ -85,7 +85,7 @@ def test_the_admin_pauses_and_resumes(operator: Client) -> None:
     assert (row.paused_by, row.via, row.why) == ("ann", "admin", "the mail server moves")
     page = operator.get(reverse(LIST)).content.decode()
     assert "the mail server moves" in page
-    assert operator.get(reverse("admin:messaging_pause_change", args=[row.pk])).status_code == 200
+    assert operator.get(reverse("admin:baton_messaging_pause_change", args=[row.pk])).status_code == 200
     operator.post(reverse(LIST), {"action": "resume_selected", "_selected_action": [row.pk]})
     row.refresh_from_db()
     assert row.resumed_by == "ann"
@@ -121,7 +121,7 @@ def test_who_may_only_look_cannot_pause_or_resume(client: Client) -> None:
 
 def test_the_circuits_can_be_looked_at(operator: Client) -> None:
     run(*published("transient", "transient", "transient"))
-    assert "sample.take_one" in operator.get(reverse("admin:messaging_circuit_changelist")).content.decode()
+    assert "sample.take_one" in operator.get(reverse("admin:baton_messaging_circuit_changelist")).content.decode()
 
 
 @pytest.mark.parametrize(

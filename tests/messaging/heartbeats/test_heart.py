@@ -88,7 +88,7 @@ def _connected_count() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            " AND query LIKE '%%messaging_heartbeat%%'"
+            " AND query LIKE '%%baton_heartbeat%%'"
         )
         return int(cursor.fetchone()[0])
 

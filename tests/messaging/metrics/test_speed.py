@@ -27,19 +27,19 @@ BACKLOG = 100_000
 MAX_SECONDS = 0.3
 
 _FILL = """
-    INSERT INTO messaging_outboxmessage (message_id, name, version, key, payload, occurred_at, correlation_id,
+    INSERT INTO baton_outbox (message_id, name, version, key, payload, occurred_at, correlation_id,
         traceparent, published_at, sent_to, send_failure_count, last_error)
     SELECT gen_random_uuid(), 'sample.sampled', 1, n::text, '{"behaviour": "ok"}', now() - (%(rows)s - n) * interval
         '0.1 second', gen_random_uuid(), '', CASE WHEN n <= %(rows)s - %(backlog)s THEN now() END, '{}', 0, ''
     FROM generate_series(1, %(rows)s) AS n;
-    INSERT INTO messaging_processedmessage (message_id, consumer, processed_at, duration_ms, worker)
+    INSERT INTO baton_inbox (message_id, consumer, processed_at, duration_ms, worker)
     SELECT gen_random_uuid(), 'sample.take_one', now() - (%(rows)s - n) * interval '0.1 second', n %% 1000, 'w'
     FROM generate_series(1, %(rows)s) AS n;
-    INSERT INTO messaging_attempt (message_id, consumer, attempt, round, key, envelope, error_class, error_message,
+    INSERT INTO baton_attempt (message_id, consumer, attempt, round, key, envelope, error_class, error_message,
         traceback, worker, failed_at, due_at)
     SELECT gen_random_uuid(), 'sample.take_one', 1, 0, 'k', '{}', 'E', '', '', '', now(), now() + interval '1 hour'
     FROM generate_series(1, 10000);
-    INSERT INTO messaging_minute (minute, consumer, is_folded, processed_count, failed_count, retried_count,
+    INSERT INTO baton_minute (minute, consumer, is_folded, processed_count, failed_count, retried_count,
         redelivered_count, dead_counts, duration_counts, duration_seconds, lag_counts, lag_seconds)
     SELECT date_trunc('minute', now()) - n * interval '1 minute', consumer, true, 1000, 3, 3, 0, '{}',
         array_fill(60::bigint, ARRAY[16]), 10, array_fill(60::bigint, ARRAY[16]), 10
@@ -72,5 +72,5 @@ def test_board_and_metrics_answer_in_time(crowd: None) -> None:
     paths = ["/metrics", "/ops/", "/ops/?part=live", "/ops/?part=charts"]
     used = {path: measured(path, lambda path=path: client.get(path)) for path in paths}  # type: ignore[misc]
     assert 'id="ops-outbox">100000<' in client.get("/ops/?part=live").content.decode()
-    measured("messaging.tally", tally)
+    measured("baton.tally", tally)
     assert all(seconds < MAX_SECONDS for seconds in used.values()), used

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3_600)]
 SETTLED_COUNT, UNSETTLED_COUNT = int(os.environ.get("SETTLED_COUNT", "50000")), 300
 
 _FILL = """
-    INSERT INTO messaging_outboxmessage (message_id, name, version, key, payload, occurred_at, correlation_id,
+    INSERT INTO baton_outbox (message_id, name, version, key, payload, occurred_at, correlation_id,
         traceparent, sent_to, send_failure_count, last_error, published_at, settled_at)
     SELECT gen_random_uuid(), 'sample.sampled', 1, number::text, '{}', now(), gen_random_uuid(),
         '', '{sample.take_one}', 0, '', now() - number * interval '1 second',
@@ -34,7 +34,7 @@ def many(db: None) -> None:
     """Fill the outbox; the settled rows are the older ones, as in life."""
     with connection.cursor() as cursor:
         cursor.execute(_FILL, [UNSETTLED_COUNT, SETTLED_COUNT + UNSETTLED_COUNT])
-        cursor.execute("ANALYZE messaging_outboxmessage")
+        cursor.execute("ANALYZE baton_outbox")
 
 
 def scans(statement: str, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -47,7 +47,7 @@ def scans(statement: str, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]
     while pending:
         node = pending.pop()
         pending += node.get("Plans", [])
-        of_outbox = node.get("Relation Name") == "messaging_outboxmessage" or "outbox" in node.get("Index Name", "")
+        of_outbox = node.get("Relation Name") == "baton_outbox" or "outbox" in node.get("Index Name", "")
         if of_outbox and node["Node Type"] != "ModifyTable":
             print(f"    {node['Node Type']} {node.get('Index Name', '')}: {node['Actual Rows']:g} rows")
             yield node
@@ -59,7 +59,7 @@ STATEMENTS: list[tuple[str, dict[str, Any]]] = [
         {"consumer": "sample.take_one", "sent_before": timezone.now(), "held": [], "only": None, "limit": 1_000},
     ),
     (_SETTLE, {"after_at": _START[0], "after_id": _START[1], "limit": 5_000}),
-    (_ANY_SUSPECT, {"grace": timedelta(seconds=60), "relay": "baton_messaging.relaying"}),
+    (_ANY_SUSPECT, {"grace": timedelta(seconds=60), "relay": "baton.relay"}),
 ]
 
 
@@ -67,8 +67,8 @@ def test_the_partial_index_is_used_and_no_settled_row_is_touched(many: None) -> 
     for statement, arguments in STATEMENTS:
         found = list(scans(statement, arguments))
         indexes = {node["Index Name"] for node in found if "Index Name" in node}
-        assert "outbox_unsettled" in indexes
-        assert indexes <= {"outbox_unsettled", "messaging_outboxmessage_pkey"}
+        assert "baton_outbox_unsettled" in indexes
+        assert indexes <= {"baton_outbox_unsettled", "messaging_outboxmessage_pkey"}
         for node in found:
             assert node["Node Type"] != "Seq Scan", node
             touched = (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]

@@ -53,7 +53,7 @@ def test_a_database_restart_is_survived(relay: Process) -> None:
 
 
 def test_a_deadlock_is_survived(relay: Process) -> None:
-    lock_in_the_wrong_order("messaging_circuit", lambda: place(1), then="messaging_outboxmessage, messaging_attempt")
+    lock_in_the_wrong_order("baton_circuit", lambda: place(1), then="baton_outbox, baton_attempt")
     wait_until(lambda: "database_in_trouble" in relay.output(), what="the relay to lose")
     wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
     assert relay.exit_code is None

@@ -141,7 +141,7 @@ def test_a_retry_of_a_consumer_that_is_gone_joins_the_dead_letters(producer: kom
 def test_the_claim_uses_the_partial_index() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET enable_seqscan = off")
-        cursor.execute("EXPLAIN SELECT id FROM messaging_outboxmessage WHERE published_at IS NULL ORDER BY id LIMIT 10")
+        cursor.execute("EXPLAIN SELECT id FROM baton_outbox WHERE published_at IS NULL ORDER BY id LIMIT 10")
         plan = "\n".join(row[0] for row in cursor.fetchall())
         cursor.execute("RESET enable_seqscan")
-    assert "outbox_waiting" in plan
+    assert "baton_outbox_waiting" in plan

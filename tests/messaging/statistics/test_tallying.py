@@ -158,7 +158,7 @@ def test_what_is_committed_late_is_counted_in_the_minute_it_belongs_to() -> None
         other.set_autocommit(False)
         with other.cursor() as cursor:  # claimed before the later ones, not committed yet
             cursor.execute(
-                "INSERT INTO messaging_processedmessage (message_id, consumer, processed_at, duration_ms, worker)"
+                "INSERT INTO baton_inbox (message_id, consumer, processed_at, duration_ms, worker)"
                 " VALUES (%s, %s, clock_timestamp(), 1, '')",
                 [uuid7(), CONSUMER],
             )
@@ -239,7 +239,7 @@ def long_history() -> Iterator[int]:
         for columns, values in tables:
             cursor.execute(f"INSERT INTO messaging_{columns} SELECT {values} FROM generate_series(1, 20000)")
             cursor.execute(f"ANALYZE messaging_{columns.partition(' ')[0]}")
-        cursor.execute("SELECT max(id) FROM messaging_processedmessage")
+        cursor.execute("SELECT max(id) FROM baton_inbox")
         yield cursor.fetchone()[0]
 
 
@@ -247,7 +247,7 @@ def test_no_statement_reads_through_the_history(long_history: int) -> None:
     with CaptureQueriesContext(connection) as queries:
         tallies_since(timezone.now(), inbox_id=long_history, new=lambda place: Minute(**place._asdict()))
     assert len(queries) == 3
-    indexes = ("messaging_processedmessage_pkey", "attempt_newest_of_consumer", "dead_letter_newest")
+    indexes = ("messaging_processedmessage_pkey", "baton_attempt_newest", "baton_dead_letter_newest")
     with connection.cursor() as cursor:
         for query, index in zip(queries.captured_queries, indexes, strict=True):
             cursor.execute(f"EXPLAIN {query['sql']}")

@@ -61,7 +61,7 @@ def test_htmx_gets_the_verdicts_only_and_is_told_when_all_is_over(staff: Client,
     )
     over = staff.get(reverse("triage_of", args=[letter.pk]), headers={"HX-Request": "true"})
     assert over.status_code == 286
-    assert reverse("admin:messaging_deadletter_change", args=[letter.pk]) in over.content.decode()
+    assert reverse("admin:baton_messaging_deadletter_change", args=[letter.pk]) in over.content.decode()
 
 
 def test_the_search_leads_to_the_page_and_refuses_what_is_no_id(staff: Client, key: str) -> None:
@@ -97,7 +97,7 @@ def test_a_key_that_fits_in_no_path_is_listed_and_asked_for(staff: Client, odd: 
 
 def test_a_table_that_a_migration_holds_is_told_on_the_page_of_what_is_stuck(staff: Client) -> None:
     with own_connection() as migration, migration.cursor() as cursor:
-        cursor.execute("BEGIN; LOCK TABLE messaging_outboxmessage IN ACCESS EXCLUSIVE MODE")
+        cursor.execute("BEGIN; LOCK TABLE baton_outbox IN ACCESS EXCLUSIVE MODE")
         for url, headers in (("", {}), ("", {"HX-Request": "true"}), (f"?id={uuid4()}", {})):
             answer = staff.get(f"{reverse('triage')}{url}", headers=headers)
             assert (answer.status_code, "LockNotAvailable" in answer.content.decode()) == (200, True)

@@ -191,7 +191,7 @@ def test_a_database_that_takes_no_writes_is_to_blame_and_not_the_processes_that_
 
 def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str) -> None:
     with own_connection() as migration, migration.cursor() as cursor:
-        cursor.execute("BEGIN; LOCK TABLE messaging_outboxmessage IN ACCESS EXCLUSIVE MODE")
+        cursor.execute("BEGIN; LOCK TABLE baton_outbox IN ACCESS EXCLUSIVE MODE")
         for ask in (triage, triage_patiently):
             (answer,) = in_time(partial(ask, key), seconds=2).verdicts
             assert (answer.state, answer.needs_person) == ("not known", True)

@@ -19,10 +19,10 @@ from tests.sample.events import Sampled
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 NOW = timedelta(0)
 LARGE = (
-    "messaging_outboxmessage",
-    "messaging_processedmessage",
-    "messaging_attempt",
-    "messaging_deadletter",
+    "baton_outbox",
+    "baton_inbox",
+    "baton_attempt",
+    "baton_dead_letter",
     "orders_order",
 )
 

@@ -15,7 +15,7 @@ from baton_dev.supervisor.supervisor import Running
 BEATING = frozenset({"worker", "beat", "relay", "collect_dead_letters"})
 
 _AT_WORK = """
-    SELECT pid FROM messaging_heartbeat
+    SELECT pid FROM baton_heartbeat
     WHERE hostname = %s AND pid = ANY(%s) AND is_consuming AND beaten_at > clock_timestamp() - interval '20 seconds'
 """
 

@@ -17,7 +17,7 @@ from django.utils.translation.template import templatize
 # Which catalogue holds whose texts. An app of your own gets a line here, or a place in the first one.
 SOURCES = {
     "locale": ("config", "orders", "templates"),
-    "baton_messaging/locale": ("messaging",),
+    "packages/baton-messaging/src/baton_messaging/locale": ("packages/baton-messaging/src/baton_messaging",),
     "inventory/locale": ("inventory",),
     "notifications/locale": ("notifications",),
 }

@@ -1,13 +1,13 @@
-"""The messaging app."""
+"""The Django app of Baton's machinery."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 
-class MessagingConfig(AppConfig):
+class BatonMessagingConfig(AppConfig):
     """Outbox, relay, consumers, inbox, retries, dead letters."""
 
-    name = "messaging"
+    name = "baton_messaging"
     verbose_name = _("Messaging")
 
     def ready(self) -> None:

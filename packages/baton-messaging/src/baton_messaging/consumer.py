@@ -55,7 +55,7 @@ class ConsumerTask(_Task):
     bundle: bool = False
     bundle_size: int = 100  # messages at most in one Celery message; 1 for effects outside the database
     atomic: bool = True
-    idempotent_by: str = ""  # what makes a repeat harmless where the inbox's transaction does not (messaging.E301)
+    idempotent_by: str = ""  # what makes a repeat harmless where the inbox's transaction does not (baton.E301)
 
     Request = "baton_messaging.worker.request:ConsumerRequest"  # expired or revoked: dead-lettered, not acknowledged
 

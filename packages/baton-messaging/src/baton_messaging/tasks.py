@@ -1,4 +1,4 @@
-"""Housekeeping, on the queue ``messaging``. Beat may miss a tick or send it twice: each task is safe to repeat."""
+"""Housekeeping, on the queue ``baton``. Beat may miss a tick or send it twice: each task is safe to repeat."""
 
 import structlog
 
@@ -13,7 +13,7 @@ from baton_messaging.observability.statistics.rollup import tally as bring_up_to
 log = structlog.get_logger(__name__)
 
 
-@scheduled_task("messaging.prune", soft_time_limit=240, time_limit=270)  # the next tick goes on
+@scheduled_task("baton.prune", soft_time_limit=240, time_limit=270)  # the next tick goes on
 def prune() -> dict[str, int]:
     """Delete outbox, inbox, attempt and result rows that are past their retention."""
     counts = pruning.prune()
@@ -21,7 +21,7 @@ def prune() -> dict[str, int]:
     return counts
 
 
-@scheduled_task("messaging.tend_dead_letters", soft_time_limit=50, time_limit=55)  # a minute to the next tick
+@scheduled_task("baton.tend_dead_letters", soft_time_limit=50, time_limit=55)  # a minute to the next tick
 def tend_dead_letters() -> dict[str, int]:
     """Notice what took effect, let replays go on or stop, and tell owners what died."""
     resolved_count = resolve_applied()
@@ -32,13 +32,13 @@ def tend_dead_letters() -> dict[str, int]:
     return counts
 
 
-@scheduled_task("messaging.reconcile", soft_time_limit=50, time_limit=55)  # a minute to the next tick
+@scheduled_task("baton.reconcile", soft_time_limit=50, time_limit=55)  # a minute to the next tick
 def reconcile() -> dict[str, int]:
     """Send again what the broker has lost, and report what contradicts itself."""
     return reconciler.reconcile().counts()
 
 
-@scheduled_task("messaging.tally", soft_time_limit=50, time_limit=55)  # a minute to the next tick
+@scheduled_task("baton.tally", soft_time_limit=50, time_limit=55)  # a minute to the next tick
 def tally() -> int:
     """Count what the consumers did, per minute: for /metrics and the board's charts."""
     return bring_up_to_date()

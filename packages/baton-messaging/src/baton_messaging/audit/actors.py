@@ -13,17 +13,17 @@ from django.http import HttpRequest
 
 from baton_messaging.models.audit import Action
 
-SEE: Final = "messaging.view_deadletter"
+SEE: Final = "baton_messaging.view_deadletter"
 PERMISSIONS: Final[dict[Action, str]] = {
-    Action.REPLAY: "messaging.replay_deadletter",
-    Action.STOP: "messaging.replay_deadletter",
-    Action.RELEASE: "messaging.replay_deadletter",
-    Action.EDIT: "messaging.edit_deadletter",
-    Action.REDIRECT: "messaging.edit_deadletter",
-    Action.DISCARD: "messaging.discard_deadletter",
-    Action.RESTORE: "messaging.discard_deadletter",
-    Action.PAUSE: "messaging.pause_consumer",
-    Action.RESUME: "messaging.pause_consumer",
+    Action.REPLAY: "baton_messaging.replay_deadletter",
+    Action.STOP: "baton_messaging.replay_deadletter",
+    Action.RELEASE: "baton_messaging.replay_deadletter",
+    Action.EDIT: "baton_messaging.edit_deadletter",
+    Action.REDIRECT: "baton_messaging.edit_deadletter",
+    Action.DISCARD: "baton_messaging.discard_deadletter",
+    Action.RESTORE: "baton_messaging.discard_deadletter",
+    Action.PAUSE: "baton_messaging.pause_consumer",
+    Action.RESUME: "baton_messaging.pause_consumer",
 }
 
 

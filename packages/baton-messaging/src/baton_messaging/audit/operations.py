@@ -22,8 +22,8 @@ log = structlog.get_logger(__name__)
 NEEDS_WHY = frozenset({Action.EDIT, Action.REDIRECT, Action.DISCARD, Action.PAUSE})
 
 _TOUCH = """
-    INSERT INTO messaging_auditedletter (entry_id, letter_id, message_id, consumer)
-    SELECT %s, id, message_id, consumer FROM messaging_deadletter WHERE id = ANY(%s::bigint[])
+    INSERT INTO baton_audited_letter (entry_id, letter_id, message_id, consumer)
+    SELECT %s, id, message_id, consumer FROM baton_dead_letter WHERE id = ANY(%s::bigint[])
 """
 
 

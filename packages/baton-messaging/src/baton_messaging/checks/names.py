@@ -48,8 +48,8 @@ def check_setting_names(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse settings that look like ours or Celery's and are neither: a typo would be silently ignored."""
     celery_names = [name for name in dir(settings) if name.startswith("CELERY_")]
     return [
-        *_unknown(celery_names, _CELERY_KEYS, what="Celery setting", check_id="messaging.E001"),
-        *_unknown(settings.MESSAGING, MESSAGING_KEYS, what="key of MESSAGING", check_id="messaging.E002"),
+        *_unknown(celery_names, _CELERY_KEYS, what="Celery setting", check_id="baton.E001"),
+        *_unknown(settings.MESSAGING, MESSAGING_KEYS, what="key of MESSAGING", check_id="baton.E002"),
         *_missing(settings.MESSAGING),
     ]
 
@@ -58,7 +58,7 @@ def check_variable_names(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse variables of the environment with our prefixes that nothing reads."""
     known = frozenset(settings.KNOWN_VARIABLES)
     named_like_ours = [name for name in os.environ if name.startswith(("CELERY_", "MESSAGING_", "BATON_"))]
-    return _unknown(named_like_ours, known, what="variable of the environment", check_id="messaging.E003")
+    return _unknown(named_like_ours, known, what="variable of the environment", check_id="baton.E003")
 
 
 def _unknown(names: Iterable[str], known: frozenset[str], *, what: str, check_id: str) -> list[CheckMessage]:
@@ -76,5 +76,5 @@ def _nearest(name: str, known: frozenset[str]) -> str:
 
 def _missing(given: Iterable[str]) -> list[CheckMessage]:
     return [
-        Error(f"Missing key of MESSAGING: {key}.", id="messaging.E002") for key in sorted(MESSAGING_KEYS - set(given))
+        Error(f"Missing key of MESSAGING: {key}.", id="baton.E002") for key in sorted(MESSAGING_KEYS - set(given))
     ]

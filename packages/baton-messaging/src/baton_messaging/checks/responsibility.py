@@ -20,7 +20,7 @@ def check_own_queue(**_kwargs: Any) -> list[CheckMessage]:
         try:
             queue = queue_of(task.name)
         except UnknownQueue:
-            continue  # that is messaging.E401
+            continue  # that is baton.E401
         if queue.app_label != app_label:
             text = f"{task.name}: expected the queue {app_label} or a lane of it, got {queue.name}."
             hint = f'Give it a lane of its own ("{app_label}.…") in config/queues.py, with its owner.'
@@ -30,7 +30,7 @@ def check_own_queue(**_kwargs: Any) -> list[CheckMessage]:
 
 def check_imports(**_kwargs: Any) -> list[CheckMessage]:
     """Find tasks modules that import more of another app than its events."""
-    packages = {config.name for config in project_apps()} - {"messaging"}
+    packages = {config.name for config in project_apps()} - {"baton_messaging"}
     return [
         objection(
             "E502",

@@ -8,7 +8,7 @@ PgBouncer; the relay then looks by itself after RELAY_POLL_SECONDS. Source: Post
 
 from django.db import connection, transaction
 
-CHANNEL = "messaging_outbox"
+CHANNEL = "baton_outbox_notify"
 
 
 def wake_relay_on_commit() -> None:

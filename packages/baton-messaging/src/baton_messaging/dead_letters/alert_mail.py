@@ -15,7 +15,7 @@ from baton_messaging.dead_letters.alerts import Alert
 from baton_messaging.signals import dead_letters_alert
 
 
-@receiver(dead_letters_alert, dispatch_uid="messaging.mail_alert")
+@receiver(dead_letters_alert, dispatch_uid="baton_messaging.mail_alert")
 def mail_alert(*, alert: Alert, **_kwargs: Any) -> None:
     """Send the mail, in the project's language."""
     with translation.override(settings.LANGUAGE_CODE):

@@ -38,7 +38,7 @@ class Alert:
     @property
     def url(self) -> str:
         """Return where the group is looked at; a path only, when DESK_ORIGIN is not set."""
-        path = reverse("admin:messaging_deadletter_list", query={"group": self.group.fingerprint})
+        path = reverse("admin:baton_messaging_deadletter_list", query={"group": self.group.fingerprint})
         return f"{settings.MESSAGING['DESK_ORIGIN'].rstrip('/')}{path}"
 
 

@@ -28,12 +28,12 @@ LOOK_BACK: Final = 10  # attempts looked at per message counted: one message may
 
 # A success is an inbox row, a verdict of another kind a dead letter: either after those failures, and nothing is open.
 _OPEN: Final = """
-    INSERT INTO messaging_circuit (consumer, opened_at, error_class, probe_count, next_probe_at)
+    INSERT INTO baton_circuit (consumer, opened_at, error_class, probe_count, next_probe_at)
     SELECT %(consumer)s, clock_timestamp(), %(error_class)s, 0, clock_timestamp() + %(delay)s
     FROM (
         SELECT min(failed_at) AS since FROM (
             SELECT message_id, max(failed_at) AS failed_at FROM (
-                SELECT message_id, failed_at FROM messaging_attempt
+                SELECT message_id, failed_at FROM baton_attempt
                 WHERE consumer = %(consumer)s AND attempt > 0
                 ORDER BY failed_at DESC LIMIT %(look_back)s
             ) AS recent
@@ -42,16 +42,16 @@ _OPEN: Final = """
         HAVING count(*) = %(count)s
     ) AS failures
     WHERE NOT EXISTS (
-        SELECT 1 FROM messaging_processedmessage
+        SELECT 1 FROM baton_inbox
         WHERE consumer = %(consumer)s AND processed_at >= failures.since
     ) AND NOT EXISTS (
-        SELECT 1 FROM messaging_deadletter
+        SELECT 1 FROM baton_dead_letter
         WHERE consumer = %(consumer)s AND died_at >= failures.since AND reason <> 'retries_spent'
     )
     ON CONFLICT (consumer) DO UPDATE
     SET opened_at = excluded.opened_at, error_class = excluded.error_class, probe_count = 0, probe_message_id = NULL,
         probe_sent_at = NULL, next_probe_at = excluded.next_probe_at
-    WHERE messaging_circuit.opened_at IS NULL
+    WHERE baton_circuit.opened_at IS NULL
     RETURNING 1
 """
 

@@ -21,15 +21,15 @@ _PARK: Final = """
         SELECT * FROM json_to_recordset(%(held)s) AS row (message_id uuid, key text, envelope jsonb)
     ), latest AS (
         SELECT DISTINCT ON (attempt.message_id) attempt.id, attempt.message_id
-        FROM messaging_attempt AS attempt JOIN held USING (message_id)
+        FROM baton_attempt AS attempt JOIN held USING (message_id)
         WHERE attempt.consumer = %(consumer)s
         ORDER BY attempt.message_id, attempt.round DESC, attempt.attempt DESC
     ), again AS (
-        UPDATE messaging_attempt AS attempt
+        UPDATE baton_attempt AS attempt
         SET sent_at = NULL, claimed_until = NULL, due_at = clock_timestamp()
         FROM latest WHERE attempt.id = latest.id
     )
-    INSERT INTO messaging_attempt (
+    INSERT INTO baton_attempt (
         message_id, consumer, round, attempt, key, envelope, error_class, error_message, traceback, worker, due_at)
     SELECT message_id, %(consumer)s, 0, 0, key, envelope, '', '', '', '', clock_timestamp()
     FROM held WHERE message_id NOT IN (SELECT message_id FROM latest)

@@ -90,7 +90,7 @@ def pause(target: Target, *, actor: Actor, why: str) -> Pause:
             with transaction.atomic():
                 return Pause.objects.create(**target.fields, paused_by=actor.name, via=actor.via, why=done.why)
         except IntegrityError as error:
-            if "pause_once_per_target" not in str(error):
+            if "baton_pause_once_per_target" not in str(error):
                 raise
             raise AlreadyPaused(str(target)) from None
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from baton_messaging.errors import BadSignature, InvalidPayload, Undecodable
 from baton_messaging.events import Event, event_class, misfits
 
-_SALT = "baton_messaging.messages.envelope"
+_SALT = "baton.envelope"
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 

@@ -1,6 +1,6 @@
 """Failed attempts, and when the next one is due: retries wait here, not in a worker's memory.
 
-Invariant: one row per attempt (``attempt_once``); a row whose ``sent_at`` is empty is what the relay still has to
+Invariant: one row per attempt (``baton_attempt_once``); a row whose ``sent_at`` is empty is what the relay still has to
 send. Survives a broker that comes back empty. A relay owns a row while ``claimed_until`` is what its claim has set, and
 notes nothing about another one: a worker may have failed and parked the message before the relay notes that it is sent.
 
@@ -24,29 +24,29 @@ from baton_messaging.messages.envelope import Envelope
 
 _CLAIM = """
     WITH due AS (
-        SELECT id FROM messaging_attempt AS waiting
+        SELECT id FROM baton_attempt AS waiting
         WHERE sent_at IS NULL AND due_at <= clock_timestamp()
           AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
           AND NOT EXISTS (
-            SELECT 1 FROM messaging_circuit AS circuit
+            SELECT 1 FROM baton_circuit AS circuit
             WHERE circuit.opened_at IS NOT NULL AND circuit.consumer = waiting.consumer
               AND circuit.probe_message_id IS DISTINCT FROM waiting.message_id)
           AND NOT EXISTS (
-            SELECT 1 FROM messaging_pause AS pause
+            SELECT 1 FROM baton_pause AS pause
             WHERE pause.resumed_at IS NULL AND pause.consumer = waiting.consumer)
           AND NOT EXISTS (
-            SELECT 1 FROM messaging_pause AS pause
+            SELECT 1 FROM baton_pause AS pause
             WHERE pause.resumed_at IS NULL AND pause.key = waiting.key
               AND pause.event_name = waiting.envelope ->> 'name')
         ORDER BY due_at LIMIT %s FOR UPDATE OF waiting SKIP LOCKED
     ), claimed AS (
-        UPDATE messaging_attempt AS attempt
+        UPDATE baton_attempt AS attempt
         SET claimed_until = statement_timestamp() + %s
         FROM due WHERE attempt.id = due.id
         RETURNING attempt.*
     )
     SELECT claimed.*, any_open AS is_circuit_open
-    FROM (SELECT EXISTS (SELECT 1 FROM messaging_circuit WHERE opened_at IS NOT NULL)) AS circuits (any_open)
+    FROM (SELECT EXISTS (SELECT 1 FROM baton_circuit WHERE opened_at IS NOT NULL)) AS circuits (any_open)
     LEFT JOIN claimed ON true
 """
 
@@ -110,14 +110,15 @@ class Attempt(models.Model):
     objects = AttemptQuerySet.as_manager()
 
     class Meta:
+        db_table = "baton_attempt"
         verbose_name = _("failed attempt")
         verbose_name_plural = _("failed attempts")
         constraints = [
-            models.UniqueConstraint(fields=["message_id", "consumer", "round", "attempt"], name="attempt_once"),
+            models.UniqueConstraint(fields=["message_id", "consumer", "round", "attempt"], name="baton_attempt_once"),
         ]
         indexes = [
-            models.Index("due_at", name="attempt_due", condition=Q(sent_at=None)),
-            models.Index("consumer", models.F("failed_at").desc(), name="attempt_newest_of_consumer"),
+            models.Index("due_at", name="baton_attempt_due", condition=Q(sent_at=None)),
+            models.Index("consumer", models.F("failed_at").desc(), name="baton_attempt_newest"),
         ]
 
     def __str__(self) -> str:

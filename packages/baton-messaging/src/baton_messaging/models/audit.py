@@ -46,12 +46,13 @@ class AuditEntry(models.Model):
     details = models.JSONField(_("details"), default=dict)
 
     class Meta:
+        db_table = "baton_audit_entry"
         verbose_name = _("audit entry")
         verbose_name_plural = _("audit entries")
         default_permissions = ("view",)
         constraints = [
-            models.CheckConstraint(condition=models.Q(action__in=Action.values), name="audit_action_known"),
-            models.CheckConstraint(condition=models.Q(outcome__in=Outcome.values), name="audit_outcome_known"),
+            models.CheckConstraint(condition=models.Q(action__in=Action.values), name="baton_audit_action_known"),
+            models.CheckConstraint(condition=models.Q(outcome__in=Outcome.values), name="baton_audit_outcome_known"),
         ]
 
     def __str__(self) -> str:
@@ -72,9 +73,10 @@ class AuditedLetter(models.Model):
     consumer = models.CharField(max_length=200)
 
     class Meta:
+        db_table = "baton_audited_letter"
         verbose_name = _("audited letter")
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["letter_id", "entry"], name="audited_once_per_entry")]
+        constraints = [models.UniqueConstraint(fields=["letter_id", "entry"], name="baton_audited_once_per_entry")]
 
     def __str__(self) -> str:
         return f"{self.consumer} {self.message_id}"

@@ -5,8 +5,8 @@
      │ └──discard──▶ discarded ◀┘ (only from open)      every arrow is one UPDATE whose WHERE names the state it leaves
      └────restore───────┘
 
-Invariant: at most one unsettled row per consumer and message (``dead_letter_unsettled_once``); ``settled_at`` says what
-``state`` says (``dead_letter_settled_at_says_what_state_says``).
+Invariant: at most one unsettled row per consumer and message (``baton_dead_letter_unsettled_once``); ``settled_at`` says what
+``state`` says (``baton_dead_letter_settled_at_says_what_state_says``).
 """
 
 from datetime import datetime, timedelta
@@ -126,7 +126,7 @@ class DeadLetter(models.Model):
     settled_at = models.DateTimeField(_("settled at"), null=True)
     replay_count = models.PositiveSmallIntegerField(_("replays"), default=0)
     replay = models.ForeignKey(
-        "messaging.Replay", null=True, on_delete=models.SET_NULL, related_name="letters", verbose_name=_("replay")
+        "baton_messaging.Replay", null=True, on_delete=models.SET_NULL, related_name="letters", verbose_name=_("replay")
     )
     copy_of = models.OneToOneField(
         "self", null=True, on_delete=models.SET_NULL, related_name="edited_copy", verbose_name=_("copy of")
@@ -135,6 +135,7 @@ class DeadLetter(models.Model):
     objects = DeadLetterQuerySet.as_manager()
 
     class Meta:
+        db_table = "baton_dead_letter"
         verbose_name = _("dead letter")
         verbose_name_plural = _("dead letters")
         default_permissions = ("view",)
@@ -147,25 +148,25 @@ class DeadLetter(models.Model):
             models.UniqueConstraint(
                 fields=["message_id", "consumer"],
                 condition=models.Q(state__in=UNSETTLED),
-                name="dead_letter_unsettled_once",
+                name="baton_dead_letter_unsettled_once",
             ),
-            models.CheckConstraint(condition=models.Q(reason__in=Reason.values), name="dead_letter_reason_known"),
-            models.CheckConstraint(condition=models.Q(state__in=State.values), name="dead_letter_state_known"),
+            models.CheckConstraint(condition=models.Q(reason__in=Reason.values), name="baton_dead_letter_reason_known"),
+            models.CheckConstraint(condition=models.Q(state__in=State.values), name="baton_dead_letter_state_known"),
             models.CheckConstraint(
                 condition=Q(state__in=UNSETTLED, settled_at__isnull=True)
                 | Q(state__in=SETTLED, settled_at__isnull=False),
-                name="dead_letter_settled_at_says_what_state_says",
+                name="baton_dead_letter_settled_at_says_what_state_says",
             ),
         ]
         indexes = [
-            models.Index("state", "fingerprint", name="dead_letter_groups"),
-            models.Index("key", name="dead_letter_by_key"),
-            models.Index("message_id", name="dead_letter_by_message"),
-            models.Index("task_id", name="dead_letter_by_task"),
-            models.Index("state", F("died_at").desc(), F("id").desc(), name="dead_letter_newest"),
-            models.Index("settled_at", name="dead_letter_by_age", condition=Q(settled_at__isnull=False)),
+            models.Index("state", "fingerprint", name="baton_dead_letter_groups"),
+            models.Index("key", name="baton_dead_letter_by_key"),
+            models.Index("message_id", name="baton_dead_letter_by_message"),
+            models.Index("task_id", name="baton_dead_letter_by_task"),
+            models.Index("state", F("died_at").desc(), F("id").desc(), name="baton_dead_letter_newest"),
+            models.Index("settled_at", name="baton_dead_letter_by_age", condition=Q(settled_at__isnull=False)),
             models.Index(
-                "id", name="dead_letter_asked_for", condition=Q(state__in=UNSETTLED, requested_at__isnull=False)
+                "id", name="baton_dead_letter_asked_for", condition=Q(state__in=UNSETTLED, requested_at__isnull=False)
             ),
         ]
 

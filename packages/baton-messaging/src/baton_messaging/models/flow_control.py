@@ -1,7 +1,7 @@
 """What is held back, and why: a pause by a person, or a circuit that failures opened.
 
-Invariant: a pause is never changed but to end it (``pause_ends_once``), so the rows are their own history; at most one
-is in force per target (``pause_once_per_target``). A circuit is open while ``opened_at`` is set, one row per consumer.
+Invariant: a pause is never changed but to end it (``baton_pause_ends_once``), so the rows are their own history; at most one
+is in force per target (``baton_pause_once_per_target``). A circuit is open while ``opened_at`` is set, one row per consumer.
 """
 
 from datetime import datetime
@@ -42,22 +42,23 @@ class Pause(models.Model):
     objects = PauseQuerySet.as_manager()
 
     class Meta:
+        db_table = "baton_pause"
         verbose_name = _("pause")
         verbose_name_plural = _("pauses")
         default_permissions = ("view",)
         permissions = [("pause_consumer", "Can pause and resume consumers")]
         constraints = [
             models.UniqueConstraint(
-                fields=["consumer", "event_name", "key"], condition=Q(resumed_at=None), name="pause_once_per_target"
+                fields=["consumer", "event_name", "key"], condition=Q(resumed_at=None), name="baton_pause_once_per_target"
             ),
             models.CheckConstraint(
                 condition=(~Q(consumer="") & Q(event_name="", key=""))
                 | (Q(consumer="") & ~Q(event_name="") & ~Q(key="")),
-                name="pause_has_one_target",
+                name="baton_pause_has_one_target",
             ),
             models.CheckConstraint(
                 condition=Q(resumed_at=None, resumed_by="") | (Q(resumed_at__isnull=False) & ~Q(resumed_by="")),
-                name="pause_ends_once",
+                name="baton_pause_ends_once",
             ),
         ]
 
@@ -98,6 +99,7 @@ class Circuit(models.Model):
     objects = CircuitQuerySet.as_manager()
 
     class Meta:
+        db_table = "baton_circuit"
         verbose_name = _("circuit breaker")
         verbose_name_plural = _("circuit breakers")
         default_permissions = ("view",)

@@ -16,6 +16,7 @@ class GroupAlert(models.Model):
     aged_at = models.DateTimeField(null=True)
 
     class Meta:
+        db_table = "baton_group_alert"
         verbose_name = "alert"
         default_permissions = ()
 

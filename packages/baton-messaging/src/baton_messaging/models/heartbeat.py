@@ -104,10 +104,11 @@ class Heartbeat(models.Model):
     looked_at: datetime
 
     class Meta:
+        db_table = "baton_heartbeat"
         verbose_name = _("process")
         verbose_name_plural = _("processes")
         default_permissions = ("view",)
-        constraints = [models.CheckConstraint(condition=models.Q(role__in=Role.values), name="heartbeat_role_known")]
+        constraints = [models.CheckConstraint(condition=models.Q(role__in=Role.values), name="baton_heartbeat_role_known")]
 
     def __str__(self) -> str:
         return self.name

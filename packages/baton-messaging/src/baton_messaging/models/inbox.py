@@ -1,6 +1,6 @@
 """The inbox: which consumer has processed which message.
 
-Invariant: ``inbox_once_per_consumer``. The row is written by the transaction that writes the effects, so both are
+Invariant: ``baton_inbox_once_per_consumer``. The row is written by the transaction that writes the effects, so both are
 there or neither (F09). A second delivery finds the row, or waits for the transaction that is about to commit it (F15).
 """
 
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 Standing = Literal["processed", "maybe held", "new"]
 
 _CLAIM = """
-    INSERT INTO messaging_processedmessage (message_id, consumer, processed_at, duration_ms, worker)
+    INSERT INTO baton_inbox (message_id, consumer, processed_at, duration_ms, worker)
     SELECT message_id, %(consumer)s, clock_timestamp(), 0, %(worker)s FROM unnest(%(ids)s::uuid[]) AS message_id
     ORDER BY message_id
     ON CONFLICT (message_id, consumer) DO NOTHING
@@ -28,25 +28,25 @@ _CLAIM = """
 _CLAIM_UNLESS_HELD = _CLAIM.replace(
     "ORDER BY",
     """
-    WHERE NOT EXISTS (SELECT 1 FROM messaging_pause
+    WHERE NOT EXISTS (SELECT 1 FROM baton_pause
                       WHERE resumed_at IS NULL AND (consumer = %(consumer)s OR event_name = %(event)s))
-    AND NOT EXISTS (SELECT 1 FROM messaging_circuit WHERE opened_at IS NOT NULL AND consumer = %(consumer)s)
+    AND NOT EXISTS (SELECT 1 FROM baton_circuit WHERE opened_at IS NOT NULL AND consumer = %(consumer)s)
     ORDER BY""",
 )
 
 _STANDING = """
     SELECT CASE
-        WHEN EXISTS (SELECT 1 FROM messaging_processedmessage
+        WHEN EXISTS (SELECT 1 FROM baton_inbox
                      WHERE message_id = %(message_id)s AND consumer = %(consumer)s) THEN 'processed'
-        WHEN EXISTS (SELECT 1 FROM messaging_pause
+        WHEN EXISTS (SELECT 1 FROM baton_pause
                      WHERE resumed_at IS NULL AND (consumer = %(consumer)s OR event_name = %(event)s)) THEN 'maybe held'
-        WHEN EXISTS (SELECT 1 FROM messaging_circuit
+        WHEN EXISTS (SELECT 1 FROM baton_circuit
                      WHERE opened_at IS NOT NULL AND consumer = %(consumer)s) THEN 'maybe held'
         ELSE 'new' END
 """
 
 _FINISH = """
-    UPDATE messaging_processedmessage AS row
+    UPDATE baton_inbox AS row
     SET processed_at = clock_timestamp(), duration_ms = done.duration_ms
     FROM unnest(%s::uuid[], %s::integer[]) AS done (message_id, duration_ms)
     WHERE row.consumer = %s AND row.message_id = done.message_id
@@ -101,10 +101,11 @@ class ProcessedMessage(models.Model):
     objects = ProcessedQuerySet.as_manager()
 
     class Meta:
+        db_table = "baton_inbox"
         verbose_name = _("processed message")
         verbose_name_plural = _("processed messages")
-        constraints = [models.UniqueConstraint(fields=["message_id", "consumer"], name="inbox_once_per_consumer")]
-        indexes = [BrinIndex("processed_at", name="inbox_by_age")]
+        constraints = [models.UniqueConstraint(fields=["message_id", "consumer"], name="baton_inbox_once_per_consumer")]
+        indexes = [BrinIndex("processed_at", name="baton_inbox_by_age")]
 
     def __str__(self) -> str:
         return f"{self.consumer} {self.message_id}"

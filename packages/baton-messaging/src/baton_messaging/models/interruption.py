@@ -31,12 +31,13 @@ class Interruption(models.Model):
     seen_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        db_table = "baton_interruption"
         verbose_name = _("interruption")
         default_permissions = ("view",)
-        constraints = [models.CheckConstraint(condition=models.Q(kind__in=Kind.values), name="interruption_kind_known")]
+        constraints = [models.CheckConstraint(condition=models.Q(kind__in=Kind.values), name="baton_interruption_kind_known")]
         indexes = [
-            models.Index("task_id", name="interruption_by_task"),
-            models.Index("seen_at", name="interruption_by_age"),
+            models.Index("task_id", name="baton_interruption_by_task"),
+            models.Index("seen_at", name="baton_interruption_by_age"),
         ]
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ class Recovery(models.Model):
     recovered_at = models.DateTimeField(_("last at"), db_default=Now())
 
     class Meta:
+        db_table = "baton_recovery"
         verbose_name = _("recovery")
         verbose_name_plural = _("recoveries")
         default_permissions = ("view",)

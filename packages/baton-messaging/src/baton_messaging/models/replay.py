@@ -47,11 +47,12 @@ class Replay(models.Model):
     objects = ReplayQuerySet.as_manager()
 
     class Meta:
+        db_table = "baton_replay"
         verbose_name = _("replay")
         verbose_name_plural = _("replays")
         default_permissions = ("view",)
         indexes = [
-            models.Index("id", name="replay_watching", condition=Q(released_at__isnull=True, stopped_at__isnull=True))
+            models.Index("id", name="baton_replay_watching", condition=Q(released_at__isnull=True, stopped_at__isnull=True))
         ]
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """What happened, counted per minute and consumer: what Prometheus and the board's charts are told from.
 
-Invariant: one row per minute and consumer (``minute_once_per_consumer``). A minute that nothing can be added to any
+Invariant: one row per minute and consumer (``baton_minute_once_per_consumer``). A minute that nothing can be added to any
 more is folded into its consumer's total once: by the transaction that marks it. So total plus open minutes never goes
 down, whatever is pruned.
 """
@@ -58,10 +58,11 @@ class Minute(Tally):
     objects = MinuteQuerySet.as_manager()
 
     class Meta:
+        db_table = "baton_minute"
         verbose_name = "minute of a consumer"
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["minute", "consumer"], name="minute_once_per_consumer")]
-        indexes = [models.Index("minute", name="minute_open", condition=Q(is_folded=False))]
+        constraints = [models.UniqueConstraint(fields=["minute", "consumer"], name="baton_minute_once_per_consumer")]
+        indexes = [models.Index("minute", name="baton_minute_open", condition=Q(is_folded=False))]
 
     def __str__(self) -> str:
         return f"{self.consumer} {self.minute:%Y-%m-%d %H:%M}"
@@ -71,9 +72,10 @@ class Total(Tally):
     """What one consumer did in all the minutes that were folded."""
 
     class Meta:
+        db_table = "baton_total"
         verbose_name = "total of a consumer"
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["consumer"], name="total_once_per_consumer")]
+        constraints = [models.UniqueConstraint(fields=["consumer"], name="baton_total_once_per_consumer")]
 
     def __str__(self) -> str:
         return self.consumer
@@ -102,9 +104,10 @@ class Tallying(models.Model):
     objects = TallyingQuerySet.as_manager()
 
     class Meta:
+        db_table = "baton_rollup"
         verbose_name = "tallying"
         default_permissions = ()
-        constraints = [models.CheckConstraint(condition=Q(pk=1), name="tallying_is_one_row")]
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="baton_tallying_is_one_row")]
 
     def __str__(self) -> str:
         return f"until {self.folded_until:%Y-%m-%d %H:%M}"

@@ -11,7 +11,7 @@ from typing import Any, Final
 from baton_messaging.database.dedicated_connection import own_connection
 
 _UPSERT: Final = """
-    INSERT INTO messaging_heartbeat (
+    INSERT INTO baton_heartbeat (
         name, role, hostname, pid, started_at, beaten_at, queues, is_consuming, trouble, capacity, child_count,
         running, reserved, received_count, finished_count, last_received_at, last_finished_at
     )
@@ -30,7 +30,7 @@ _UPSERT: Final = """
 """
 
 # Not the row of a successor that has taken the name meanwhile.
-_DELETE: Final = "DELETE FROM messaging_heartbeat WHERE name = %(name)s AND hostname = %(hostname)s AND pid = %(pid)s"
+_DELETE: Final = "DELETE FROM baton_heartbeat WHERE name = %(name)s AND hostname = %(hostname)s AND pid = %(pid)s"
 
 
 def upsert(identity: Mapping[str, Any], *, sign: Mapping[str, Any], age: float, uptime: float) -> None:

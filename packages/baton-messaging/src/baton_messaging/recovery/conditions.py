@@ -7,19 +7,19 @@ from typing import Final
 
 NOT_PROCESSED: Final = """
     NOT EXISTS (
-        SELECT 1 FROM messaging_processedmessage AS processed
+        SELECT 1 FROM baton_inbox AS processed
         WHERE processed.message_id = {message}.message_id AND processed.consumer = %(consumer)s)
 """
 
 NOT_DEAD: Final = """
     NOT EXISTS (
-        SELECT 1 FROM messaging_deadletter AS letter
+        SELECT 1 FROM baton_dead_letter AS letter
         WHERE letter.message_id = {message}.message_id AND letter.consumer = %(consumer)s)
 """
 
 REPLAY_REQUESTED: Final = """
     EXISTS (
-        SELECT 1 FROM messaging_deadletter AS letter
+        SELECT 1 FROM baton_dead_letter AS letter
         WHERE letter.message_id = {message}.message_id AND letter.consumer = %(consumer)s
           AND letter.state = 'requested')
 """

@@ -20,7 +20,7 @@ from baton_messaging.recovery.loss_rule import Cause, QueueState, cause_of_loss,
 
 _LAST_ATTEMPT: Final = """
     LATERAL (
-        SELECT id, sent_at FROM messaging_attempt AS attempt
+        SELECT id, sent_at FROM baton_attempt AS attempt
         WHERE attempt.message_id = {message}.message_id AND attempt.consumer = %(consumer)s
         ORDER BY round DESC, attempt.attempt DESC LIMIT 1
     ) AS last
@@ -28,13 +28,13 @@ _LAST_ATTEMPT: Final = """
 
 _NOT_PAUSED: Final = """
     NOT EXISTS (
-        SELECT 1 FROM messaging_pause AS pause WHERE pause.resumed_at IS NULL AND (
+        SELECT 1 FROM baton_pause AS pause WHERE pause.resumed_at IS NULL AND (
             pause.consumer = %(consumer)s OR (pause.key = {message}.key AND pause.event_name = {message}.{event})))
 """
 
 _OF_OUTBOX: Final = f"""
     SELECT message.*, last.id AS attempt_id, coalesce(last.sent_at, message.published_at) AS last_sent_at
-    FROM messaging_outboxmessage AS message LEFT JOIN {_LAST_ATTEMPT.format(message="message")} ON true
+    FROM baton_outbox AS message LEFT JOIN {_LAST_ATTEMPT.format(message="message")} ON true
     WHERE message.settled_at IS NULL AND message.published_at < %(sent_before)s
       AND %(consumer)s = ANY (message.sent_to)
       AND (last.id IS NULL OR last.sent_at < %(sent_before)s)
@@ -47,7 +47,7 @@ _OF_OUTBOX: Final = f"""
 
 _OF_REPLAYS: Final = f"""
     SELECT letter.message_id, last.id, last.sent_at
-    FROM messaging_deadletter AS letter JOIN {_LAST_ATTEMPT.format(message="letter")} ON true
+    FROM baton_dead_letter AS letter JOIN {_LAST_ATTEMPT.format(message="letter")} ON true
     WHERE letter.state = 'requested' AND letter.requested_at IS NOT NULL AND letter.consumer = %(consumer)s
       AND last.sent_at < %(sent_before)s
       AND {NOT_PROCESSED.format(message="letter")}
@@ -58,10 +58,10 @@ _OF_REPLAYS: Final = f"""
 
 _ANY_SUSPECT: Final = """
     SELECT EXISTS (
-        SELECT 1 FROM messaging_outboxmessage
+        SELECT 1 FROM baton_outbox
         WHERE settled_at IS NULL AND published_at < clock_timestamp() - %(grace)s
     ) OR EXISTS (
-        SELECT 1 FROM messaging_deadletter
+        SELECT 1 FROM baton_dead_letter
         WHERE state = 'requested' AND requested_at < clock_timestamp() - %(grace)s AND consumer <> %(relay)s
     )
 """

@@ -21,9 +21,9 @@ LOOK_BACK: Final = 20_000  # newest rows of the inbox: read in some tens of mill
 
 _SERVED: Final = """
     SELECT processed.consumer, (array_agg(message.published_at ORDER BY message.published_at DESC))[1:%s::int]
-    FROM messaging_processedmessage AS processed
-    JOIN messaging_outboxmessage AS message USING (message_id)
-    WHERE processed.id > (SELECT max(id) FROM messaging_processedmessage) - %s AND message.published_at IS NOT NULL
+    FROM baton_inbox AS processed
+    JOIN baton_outbox AS message USING (message_id)
+    WHERE processed.id > (SELECT max(id) FROM baton_inbox) - %s AND message.published_at IS NOT NULL
     GROUP BY processed.consumer
 """
 

@@ -18,12 +18,12 @@ from baton_messaging.database.outbox_notify import wake_relay_on_commit
 LOST: Final = "LostByBroker"  # what the history of a message says instead of an error
 
 _RETRIES: Final = f"""
-    UPDATE messaging_attempt AS attempt
+    UPDATE baton_attempt AS attempt
     SET sent_at = NULL, claimed_until = NULL, due_at = clock_timestamp()
     FROM json_to_recordset(%(lost)s) AS lost (id bigint, sent_at timestamptz)
     WHERE attempt.id = lost.id AND attempt.sent_at = lost.sent_at
       AND NOT EXISTS (
-        SELECT 1 FROM messaging_attempt AS later
+        SELECT 1 FROM baton_attempt AS later
         WHERE later.message_id = attempt.message_id AND later.consumer = %(consumer)s
           AND (later.round, later.attempt) > (attempt.round, attempt.attempt))
       AND {NOT_PROCESSED.format(message="attempt")}
@@ -31,12 +31,12 @@ _RETRIES: Final = f"""
 """  # noqa: S608 - put together of constants
 
 _FIRST_DELIVERIES: Final = f"""
-    INSERT INTO messaging_attempt (
+    INSERT INTO baton_attempt (
         message_id, consumer, round, attempt, key, envelope, error_class, error_message, traceback, worker, due_at)
     SELECT message_id, %(consumer)s, 0, 0, key, envelope, %(error_class)s, cause, '', '', clock_timestamp()
     FROM json_to_recordset(%(lost)s) AS lost (message_id uuid, key text, envelope jsonb, cause text)
     WHERE NOT EXISTS (
-        SELECT 1 FROM messaging_attempt AS attempt
+        SELECT 1 FROM baton_attempt AS attempt
         WHERE attempt.message_id = lost.message_id AND attempt.consumer = %(consumer)s)
       AND {NOT_PROCESSED.format(message="lost")}
       AND {NOT_DEAD.format(message="lost")}
@@ -45,7 +45,7 @@ _FIRST_DELIVERIES: Final = f"""
 """  # noqa: S608 - put together of constants
 
 _COUNT: Final = """
-    INSERT INTO messaging_recovery AS recovery (consumer, message_count, recovered_at)
+    INSERT INTO baton_recovery AS recovery (consumer, message_count, recovered_at)
     VALUES (%s, %s, clock_timestamp())
     ON CONFLICT (consumer) DO UPDATE
     SET message_count = recovery.message_count + excluded.message_count, recovered_at = excluded.recovered_at

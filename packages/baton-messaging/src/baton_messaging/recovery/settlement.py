@@ -17,20 +17,20 @@ _LOCK: Final = 7_265_636_001  # any number of its own: who else asks for it is a
 
 _SETTLE: Final = """
     WITH page AS MATERIALIZED (
-        SELECT id, message_id, published_at, sent_to FROM messaging_outboxmessage
+        SELECT id, message_id, published_at, sent_to FROM baton_outbox
         WHERE published_at IS NOT NULL AND settled_at IS NULL AND (published_at, id) > (%(after_at)s, %(after_id)s)
         ORDER BY published_at, id LIMIT %(limit)s
     ), settled AS (
-        UPDATE messaging_outboxmessage AS message SET settled_at = clock_timestamp()
+        UPDATE baton_outbox AS message SET settled_at = clock_timestamp()
         FROM page
         WHERE message.id = page.id AND message.settled_at IS NULL AND message.published_at = page.published_at
           AND NOT EXISTS (
             SELECT 1 FROM unnest(page.sent_to) AS addressee (consumer)
             WHERE NOT EXISTS (
-                SELECT 1 FROM messaging_processedmessage AS processed
+                SELECT 1 FROM baton_inbox AS processed
                 WHERE processed.message_id = page.message_id AND processed.consumer = addressee.consumer
             ) AND NOT EXISTS (
-                SELECT 1 FROM messaging_deadletter AS letter
+                SELECT 1 FROM baton_dead_letter AS letter
                 WHERE letter.message_id = page.message_id AND letter.consumer = addressee.consumer))
         RETURNING 1
     )

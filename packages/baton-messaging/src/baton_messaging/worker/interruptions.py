@@ -16,7 +16,7 @@ from baton_messaging.database.text import storable
 log = structlog.get_logger(__name__)
 
 _INSERT: Final = """
-    INSERT INTO messaging_interruption (task_id, consumer, kind, detail, traceback, worker, seen_at)
+    INSERT INTO baton_interruption (task_id, consumer, kind, detail, traceback, worker, seen_at)
     VALUES (%s, %s, %s, %s, %s, %s, clock_timestamp())
 """
 _LENGTHS: Final = (200, 200, 20, 500, 20_000, 200)  # characters, in the order of the columns
@@ -37,7 +37,7 @@ def _cut(text: str, length: int) -> str:
     return storable(text)[:length]
 
 
-@task_unknown.connect(dispatch_uid="messaging.note_unknown_task")
+@task_unknown.connect(dispatch_uid="baton_messaging.note_unknown_task")
 def note_unknown_task(*, sender: Any, name: str, id: str, **_kwargs: Any) -> None:  # noqa: A002 - Celery's names
     """Note that this worker's release does not have the task; the collector's may."""
     note(Kind.UNKNOWN_TASK, task_id=str(id), consumer=str(name), worker=str(getattr(sender, "hostname", "")))

@@ -17,7 +17,7 @@ from kombu.message import Message
 
 from baton_messaging.broker.dead_letter_headers import Death, death_of
 
-NOWHERE: Final = "messaging.?"  # stands in for the consumer of a message that names neither task nor queue
+NOWHERE: Final = "baton.?"  # stands in for the consumer of a message that names neither task nor queue
 MAX_NAME_LENGTH: Final = 200
 
 

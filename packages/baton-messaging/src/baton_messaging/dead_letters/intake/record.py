@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-COLLECTOR: Final = "messaging.collector"  # in the inbox: has buried something without a message id of its own
-RELAY: Final = "baton_messaging.relaying"  # stands in for the consumer of an event that the relay does not know
+COLLECTOR: Final = "baton.collector"  # in the inbox: has buried something without a message id of its own
+RELAY: Final = "baton.relay"  # stands in for the consumer of an event that the relay does not know
 
 
 def bury(

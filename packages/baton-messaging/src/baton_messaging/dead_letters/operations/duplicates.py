@@ -1,7 +1,7 @@
 """Changes that can meet a rival: another unsettled letter of the same message and consumer. There is one at most.
 
 The query that looks for what can be changed leaves out what has a rival. A message that dies between that look and the
-change makes one all the same; the constraint ``dead_letter_unsettled_once`` then refuses the change.
+change makes one all the same; the constraint ``baton_dead_letter_unsettled_once`` then refuses the change.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def change_without_rivals(changeable: DeadLetterQuerySet, change: Callable[[Dead
                 change(DeadLetter.objects.filter(pk__in=letter_ids))
         except IntegrityError as error:
             found_again = changeable.all().lock()
-            if "dead_letter_unsettled_once" not in str(error) or found_again == letter_ids:
+            if "baton_dead_letter_unsettled_once" not in str(error) or found_again == letter_ids:
                 raise
             letter_ids = found_again
         else:

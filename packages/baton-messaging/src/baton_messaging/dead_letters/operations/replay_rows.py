@@ -21,24 +21,24 @@ _REQUEST: Final = """
     WITH paced AS (
         SELECT id, clock_timestamp()
             + (row_number() OVER (ORDER BY id) - 1) * %(gap_seconds)s * interval '1 second' AS due_at
-        FROM messaging_deadletter WHERE id = ANY(%(ids)s::bigint[]) AND state = 'open'
+        FROM baton_dead_letter WHERE id = ANY(%(ids)s::bigint[]) AND state = 'open'
     ), requested AS (
-        UPDATE messaging_deadletter AS letter
+        UPDATE baton_dead_letter AS letter
         SET state = 'requested', requested_at = clock_timestamp(), due_at = paced.due_at,
             replay_count = replay_count + 1
         FROM paced WHERE letter.id = paced.id AND letter.state = 'open'
         RETURNING letter.*
     ), put_back AS (
-        UPDATE messaging_outboxmessage AS message
+        UPDATE baton_outbox AS message
         SET published_at = NULL, settled_at = NULL, send_failure_count = 0, last_error = '',
             available_at = requested.due_at
         FROM requested WHERE requested.consumer = %(relay)s AND message.message_id = requested.message_id
     )
-    INSERT INTO messaging_attempt (
+    INSERT INTO baton_attempt (
         message_id, consumer, round, attempt, key, envelope, error_class, error_message, traceback, worker, failed_at,
         due_at)
     SELECT message_id, consumer, 1 + coalesce(
-            (SELECT max(earlier.round) FROM messaging_attempt AS earlier
+            (SELECT max(earlier.round) FROM baton_attempt AS earlier
              WHERE earlier.message_id = requested.message_id AND earlier.consumer = requested.consumer), 0),
         0, key, envelope, error_class, error_message, traceback, '', died_at, due_at
     FROM requested WHERE consumer <> %(relay)s
@@ -47,15 +47,15 @@ _REQUEST: Final = """
 # Also of an open one: another copy of its message may have died before this one was to be sent.
 _WITHDRAW: Final = """
     WITH withdrawn AS (
-        DELETE FROM messaging_attempt AS attempt
-        USING messaging_deadletter AS letter
+        DELETE FROM baton_attempt AS attempt
+        USING baton_dead_letter AS letter
         WHERE letter.replay_id = %s AND letter.state IN ('open', 'requested')
           AND attempt.message_id = letter.message_id AND attempt.consumer = letter.consumer
           AND attempt.attempt = 0 AND attempt.sent_at IS NULL
           AND (attempt.claimed_until IS NULL OR attempt.claimed_until <= clock_timestamp())
         RETURNING letter.id
     )
-    UPDATE messaging_deadletter AS letter SET state = 'open', requested_at = NULL
+    UPDATE baton_dead_letter AS letter SET state = 'open', requested_at = NULL
     FROM withdrawn WHERE letter.id = withdrawn.id AND letter.state IN ('open', 'requested')
     RETURNING letter.id
 """
@@ -66,13 +66,13 @@ _WITHDRAW: Final = """
 _TAKE_BACK: Final = """
     WITH waiting AS (
         SELECT message.id, letter.id AS letter_id, letter.died_at
-        FROM messaging_deadletter AS letter JOIN messaging_outboxmessage AS message USING (message_id)
+        FROM baton_dead_letter AS letter JOIN baton_outbox AS message USING (message_id)
         WHERE letter.id = ANY(%(ids)s::bigint[]) AND letter.consumer = %(relay)s
           AND letter.state IN ('open', 'requested') AND message.published_at IS NULL
           AND (message.available_at = letter.due_at OR message.available_at <= clock_timestamp())
         FOR UPDATE OF message SKIP LOCKED
     )
-    UPDATE messaging_outboxmessage AS message SET published_at = waiting.died_at
+    UPDATE baton_outbox AS message SET published_at = waiting.died_at
     FROM waiting WHERE message.id = waiting.id
     RETURNING waiting.letter_id
 """

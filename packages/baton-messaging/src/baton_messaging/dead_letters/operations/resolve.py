@@ -18,12 +18,12 @@ log = structlog.get_logger(__name__)
 
 # Also an open one that was asked for: its replay may have been taken for dead, or lost, and arrive after all.
 _RESOLVE = """
-    UPDATE messaging_deadletter AS letter SET state = 'resolved', settled_at = clock_timestamp()
+    UPDATE baton_dead_letter AS letter SET state = 'resolved', settled_at = clock_timestamp()
     WHERE letter.state IN ('open', 'requested') AND letter.requested_at IS NOT NULL AND (
-        EXISTS (SELECT 1 FROM messaging_processedmessage AS processed
+        EXISTS (SELECT 1 FROM baton_inbox AS processed
                 WHERE processed.message_id = letter.message_id AND processed.consumer = letter.consumer)
         OR (letter.consumer = %s AND letter.state = 'requested' AND EXISTS (
-                SELECT 1 FROM messaging_outboxmessage AS message
+                SELECT 1 FROM baton_outbox AS message
                 WHERE message.message_id = letter.message_id AND message.published_at IS NOT NULL)))
     RETURNING letter.key
 """

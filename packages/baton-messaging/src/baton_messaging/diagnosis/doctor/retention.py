@@ -35,7 +35,7 @@ def _table(model: type[models.Model], column: str, setting: str) -> Line:
         f"size of {name}",
         found=f"{_size(model)}, the oldest settled {duration(age.total_seconds())} ago" if oldest else _size(model),
         wanted=f"none kept longer than {days} days ({setting})",
-        remedy="See whether beat and a worker of the queue messaging run: messaging.prune deletes what is old.",
+        remedy="See whether beat and a worker of the queue baton run: baton.prune deletes what is old.",
     )
 
 

@@ -120,7 +120,7 @@ def report(text: str, facts: Facts) -> Report:
 
 def _answer(verdict: Verdict, now: datetime) -> Answer:
     letter_id = verdict.step.letter_id
-    url = reverse("admin:messaging_deadletter_change", args=[letter_id]) if letter_id else ""
+    url = reverse("admin:baton_messaging_deadletter_change", args=[letter_id]) if letter_id else ""
     return Answer(
         consumer=verdict.consumer,
         event=verdict.event,

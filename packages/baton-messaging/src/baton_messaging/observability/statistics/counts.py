@@ -26,7 +26,7 @@ _PROCESSED = """
         SELECT date_trunc('minute', processed_at) AS minute, consumer, duration_ms / 1000.0::float8 AS seconds,
             CASE WHEN substr(message_id::text, 15, 1) = '7' THEN greatest(0, extract(epoch FROM processed_at)
                 - ('x' || translate(left(message_id::text, 13), '-', ''))::bit(48)::bigint / 1000.0)::float8 END AS lag
-        FROM messaging_processedmessage
+        FROM baton_inbox
         WHERE id > %(inbox_id)s AND processed_at >= %(since)s AND worker NOT LIKE 'replaced by %%'
     )
     SELECT minute, consumer, width_bucket(seconds - 1e-9, %(duration_bounds)s::float8[]) AS duration_bucket,
@@ -36,13 +36,13 @@ _PROCESSED = """
 """
 
 _RETRIED = """
-    SELECT date_trunc('minute', failed_at) AS minute, consumer, count(*) FROM messaging_attempt
+    SELECT date_trunc('minute', failed_at) AS minute, consumer, count(*) FROM baton_attempt
     WHERE consumer = ANY(%(consumers)s) AND failed_at >= %(since)s AND attempt >= 1 GROUP BY minute, consumer
 """
 
 # A copy that waits for its first run has the time of its original's death.
 _DEAD = """
-    SELECT date_trunc('minute', died_at) AS minute, consumer, reason, count(*) FROM messaging_deadletter
+    SELECT date_trunc('minute', died_at) AS minute, consumer, reason, count(*) FROM baton_dead_letter
     WHERE state IN ('open', 'requested', 'resolved', 'discarded') AND died_at >= %(since)s
       AND (copy_of_id IS NULL OR state = 'open')
     GROUP BY minute, consumer, reason

@@ -11,11 +11,11 @@ NEWEST: Final = 1_000  # rows that the pace is read from, by the primary key: th
 
 # What a replay has put back is old, and leaves at the pace of the replay: its age tells nothing of the relay.
 _STANDING: Final = """
-    WITH newest AS (SELECT occurred_at, published_at FROM messaging_outboxmessage ORDER BY id DESC LIMIT %(newest)s)
-    SELECT (SELECT count(*) FROM messaging_outboxmessage WHERE published_at IS NULL),
-        (SELECT clock_timestamp() - occurred_at FROM messaging_outboxmessage
+    WITH newest AS (SELECT occurred_at, published_at FROM baton_outbox ORDER BY id DESC LIMIT %(newest)s)
+    SELECT (SELECT count(*) FROM baton_outbox WHERE published_at IS NULL),
+        (SELECT clock_timestamp() - occurred_at FROM baton_outbox
          WHERE published_at IS NULL AND message_id NOT IN (
-            SELECT message_id FROM messaging_deadletter
+            SELECT message_id FROM baton_dead_letter
             WHERE state = 'requested' AND consumer = %(relay)s AND message_id IS NOT NULL)
          ORDER BY id LIMIT 1),
         (SELECT avg(published_at - occurred_at) FROM newest),

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection
 log = structlog.get_logger(__name__)
 
 _COUNT: Final = """
-    INSERT INTO messaging_minute AS known (minute, consumer, is_folded, processed_count, failed_count, retried_count,
+    INSERT INTO baton_minute AS known (minute, consumer, is_folded, processed_count, failed_count, retried_count,
         redelivered_count, dead_counts, duration_counts, duration_seconds, lag_counts, lag_seconds)
     VALUES (date_trunc('minute', clock_timestamp()), %s, false, 0, 0, 0, 1, '{}', '{}', 0, '{}', 0)
     ON CONFLICT (minute, consumer) DO UPDATE SET redelivered_count = known.redelivered_count + 1

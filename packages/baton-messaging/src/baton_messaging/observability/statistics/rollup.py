@@ -25,7 +25,7 @@ SPARE_SECONDS: Final = 60  # for a commit that waits, beyond the limit of its ta
 
 _INBOX_ID: Final = """
     SELECT least(max(id) FILTER (WHERE processed_at < %(until)s), min(id) FILTER (WHERE processed_at >= %(until)s) - 1)
-    FROM messaging_processedmessage WHERE id > %(inbox_id)s
+    FROM baton_inbox WHERE id > %(inbox_id)s
 """
 
 

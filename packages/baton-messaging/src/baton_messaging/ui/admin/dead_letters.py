@@ -39,5 +39,5 @@ class DeadLetterAdmin(ReadOnlyAdmin[DeadLetter]):
         """Return the desk's pages only: nothing of the admin's own changes a dead letter."""
         staff_only = self.admin_site.admin_view
         return [
-            path(route, staff_only(seeing(view)), name=f"messaging_deadletter_{name}") for route, view, name in ROUTES
+            path(route, staff_only(seeing(view)), name=f"baton_messaging_deadletter_{name}") for route, view, name in ROUTES
         ]

@@ -121,7 +121,7 @@ class PauseAdmin(ReadOnlyAdmin[Pause]):
         if refusal is None:
             return super().response_add(request, obj, post_url_continue)
         self.message_user(request, str(refusal), messages.ERROR)
-        return redirect("admin:messaging_pause_changelist")
+        return redirect("admin:baton_messaging_pause_changelist")
 
     @admin.action(description=_("Resume: let what waits go on"), permissions=["resume"])
     def resume_selected(self, request: HttpRequest, queryset: QuerySet[Pause]) -> HttpResponseRedirect | None:

@@ -16,7 +16,7 @@ from baton_messaging.ui.api.schemas import Refusal
 from baton_messaging.flow_control.listing import listing
 from baton_messaging.flow_control.pauses import MAX_KEY_LENGTH, MAX_NAME_LENGTH, Target, UnknownTarget, pause, resume
 
-SEE = "messaging.view_pause"
+SEE = "baton_messaging.view_pause"
 
 router = Router(tags=["consumers"], auth=django_auth_is_staff)
 

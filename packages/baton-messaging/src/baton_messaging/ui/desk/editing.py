@@ -38,7 +38,7 @@ def edit_page(request: HttpRequest, letter_id: int) -> HttpResponse:
         return refusal_page(request, refusal, title=TITLE, status=403 if isinstance(refusal, NotPermitted) else 409)
     except OperationRefused as refusal:
         return _page(request, letter, form, status=422, refusal=refusal)
-    return go_to("admin:messaging_deadletter_change", copy.pk)
+    return go_to("admin:baton_messaging_deadletter_change", copy.pk)
 
 
 def _form(letter: DeadLetter, data: Any) -> EditForm:

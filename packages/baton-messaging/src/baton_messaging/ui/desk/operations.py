@@ -74,7 +74,7 @@ class OperationPage(View):
     def done(self, selection: Selection, text: str) -> HttpResponse:
         """Say what was done, on the list of what was selected."""
         messages.success(self.request, text)
-        return go_to(f"{reverse('admin:messaging_deadletter_list')}?{query_of(selection)}")
+        return go_to(f"{reverse('admin:baton_messaging_deadletter_list')}?{query_of(selection)}")
 
     def _form_page(self, selection: Selection, form: forms.Form, *, status: int = 200) -> HttpResponse:
         context = {
@@ -108,7 +108,7 @@ class ReplayPage(OperationPage):
     def run(self, selection: Selection, **answers: Any) -> HttpResponse:
         """Go on to the replay's page, which shows how far it is."""
         order = replay(selection, actor=actor_of(self.request), **answers)
-        return go_to("admin:messaging_deadletter_replay_progress", order.pk)
+        return go_to("admin:baton_messaging_deadletter_replay_progress", order.pk)
 
 
 class DiscardPage(OperationPage):

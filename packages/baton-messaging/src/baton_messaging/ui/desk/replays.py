@@ -97,7 +97,7 @@ def stop_replay(request: HttpRequest, replay_id: int) -> HttpResponse:
         return _refused(request, refusal)
     text = ngettext("Stopped: %(count)d is open again.", "Stopped: %(count)d are open again.", count)
     messages.success(request, text % {"count": count})
-    return go_to("admin:messaging_deadletter_replay_progress", replay_id)
+    return go_to("admin:baton_messaging_deadletter_replay_progress", replay_id)
 
 
 @require_POST
@@ -107,7 +107,7 @@ def release_replay(request: HttpRequest, replay_id: int) -> HttpResponse:
         release(replay_id, actor=actor_of(request))
     except OperationRefused as refusal:
         return _refused(request, refusal)
-    return go_to("admin:messaging_deadletter_replay_progress", replay_id)
+    return go_to("admin:baton_messaging_deadletter_replay_progress", replay_id)
 
 
 def _refused(request: HttpRequest, refusal: OperationRefused) -> HttpResponse:

@@ -33,7 +33,7 @@ MAX_COUNTED: Final = 10_000  # rows of the outbox before one; beyond that the fi
 
 _COUNT_AHEAD: Final = """
     SELECT count(*) FROM (
-        SELECT 1 FROM messaging_outboxmessage WHERE published_at IS NULL AND id < %s LIMIT %s
+        SELECT 1 FROM baton_outbox WHERE published_at IS NULL AND id < %s LIMIT %s
     ) AS ahead
 """
 
