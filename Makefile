@@ -71,9 +71,11 @@ $(VENV)/.python-ready:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/.run-ready: requirements.lock | $(VENV)/.python-ready
+$(VENV)/.run-ready: requirements.lock packages/baton-messaging/pyproject.toml packages/baton-dev/pyproject.toml | $(VENV)/.python-ready
 	@echo "Installing the packages of requirements.lock. This happens once and takes about a minute."
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --no-index \
+		-e packages/baton-messaging -e packages/baton-dev
 	@touch $@
 
 $(VENV)/.dev-ready: requirements-dev.lock $(VENV)/.run-ready | $(VENV)/.python-ready

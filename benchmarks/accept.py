@@ -8,9 +8,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
+from baton_messaging.models import OutboxMessage
+
 from benchmarks.report import Check, Figure, Section, ratio
 from benchmarks.rounds import Rounds
-from baton_messaging.models import OutboxMessage
 from orders.models import Order, Product
 
 PLAIN, BATON = "/plain/orders", "/api/orders"

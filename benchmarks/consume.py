@@ -13,6 +13,8 @@ from datetime import datetime
 from uuid import UUID
 
 import redis
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
 from django.db import connection, transaction
 from uuid_utils.compat import uuid7
 
@@ -24,8 +26,6 @@ from benchmarks.processor_time import is_measurable, seconds_spent
 from benchmarks.report import Check, Figure, Section, ratio
 from benchmarks.rounds import Rounds
 from benchmarks.stage import Stage
-from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.publish import publish
 
 SKU_COUNT = 1_000
 PUBLISH_AT_ONCE = 1_000  # events in one transaction

@@ -4,6 +4,7 @@ import random
 import time
 from statistics import quantiles
 
+from baton_messaging.publish import publish
 from django.db import transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
@@ -13,7 +14,6 @@ from benchmarks.models import Timing
 from benchmarks.processes import wait_until
 from benchmarks.report import Check, Figure, Section
 from benchmarks.stage import Stage
-from baton_messaging.publish import publish
 
 MAX_MEDIAN_MS = 50.0
 GAP_SECONDS = (0.05, 0.15)  # between two messages: long enough that all have gone back to sleep

@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 
 import psycopg
 import redis
-from psycopg import sql
-
 from baton_dev.servers.embedded import Postgres, Valkey
 from baton_dev.servers.ports import LOOPBACK, free_port
+from psycopg import sql
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """The work on Baton's side: a handler as Baton's own apps write it, one message at a time and set-at-a-time."""
 
+from baton_messaging.consumer import consumer
 from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
 from benchmarks.events import Bundled, Listed, Single, Timed
 from benchmarks.models import Effect, Stock, Timing
-from baton_messaging.consumer import consumer
 
 
 @consumer(Single, bundle_size=1)

@@ -94,10 +94,10 @@ def _fill() -> tuple[str, str]:
 
 
 def _publish(count: int) -> list[UUID]:
+    from baton_messaging.publish import publish  # noqa: PLC0415
     from django.db import transaction  # noqa: PLC0415
 
     from benchmarks.events import Timed  # noqa: PLC0415
-    from baton_messaging.publish import publish  # noqa: PLC0415
 
     keys = [uuid4() for _ in range(count)]
     with transaction.atomic():
@@ -106,9 +106,8 @@ def _publish(count: int) -> list[UUID]:
 
 
 def _send() -> None:
-    from celery import current_app  # noqa: PLC0415
-
     from baton_messaging.relaying.outbox_round import send_outbox  # noqa: PLC0415
+    from celery import current_app  # noqa: PLC0415
 
     with current_app.connection_for_write() as broker:
         send_outbox(current_app.amqp.Producer(broker, auto_declare=False))

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, NoReturn
 
+from baton_messaging.ui.api.consumers import router as consumers_router
+from baton_messaging.ui.api.dead_letters import router as dead_letters_router
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI, Router
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 
-from baton_messaging.ui.api.dead_letters import router as dead_letters_router
-from baton_messaging.ui.api.consumers import router as consumers_router
 from orders.api import router as orders_router
 from orders.exports.api import router as exports_router
 

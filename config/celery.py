@@ -3,11 +3,10 @@
 import os
 from typing import Any
 
+from baton_messaging.broker.transports import install
 from celery import Celery
 from celery.signals import setup_logging, task_prerun, worker_process_init, worker_process_shutdown
 from django.db import close_old_connections
-
-from baton_messaging.broker.transports import install
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -16,7 +15,9 @@ install()  # before any connection: redis:// now means a Redis with dead-letteri
 app = Celery("baton")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add("baton_messaging.processes.worker:HeartStep")  # each worker says that it lives, and what it holds
+app.steps["worker"].add(
+    "baton_messaging.processes.worker:HeartStep"
+)  # each worker says that it lives, and what it holds
 # Celery closes the database connection before and after every task unless this key is on the app itself
 # (measured: 100 -> 261 tasks/s). What it counts is tasks per connection; stale ones are dropped by ConsumerTask.
 app.conf["CELERY_DB_REUSE_MAX"] = 10_000

@@ -13,7 +13,19 @@ from typing import Any, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from config.env_types import BrokerUrl, Credentials, DatabaseUrl, List, MailUrl, OptionalPort, PathInProject, Port, PublicUrl, Sender, Token
+from config.env_types import (
+    BrokerUrl,
+    Credentials,
+    DatabaseUrl,
+    List,
+    MailUrl,
+    OptionalPort,
+    PathInProject,
+    Port,
+    PublicUrl,
+    Sender,
+    Token,
+)
 
 EXIT_WRONG_ENVIRONMENT = 2
 MIN_SECRET_LENGTH = (

@@ -9,10 +9,10 @@ its memory holds any of it. Hazard: names in this file that Flower has an option
 from logging import ERROR, getLogger
 from typing import Any
 
+from baton_dev.servers.ports import PortTakenError, is_taken
 from flower.events import EventsState
 
 from config.env import end, env
-from baton_dev.servers.ports import PortTakenError, is_taken
 
 if not env.FLOWER_BASIC_AUTH and not env.DJANGO_DEBUG:
     end("FLOWER_BASIC_AUTH: missing. Set it to user:password, or DJANGO_DEBUG to true.")

@@ -2,8 +2,9 @@
 
 import os
 
-from config.env import end, env
 from baton_dev.servers.ports import PortTakenError, is_taken
+
+from config.env import end, env
 
 bind = f"{env.WEB_HOST}:{env.WEB_PORT}"
 worker_class = "gthread"

@@ -4,7 +4,7 @@ One queue per app, one lane per app for work that may wait. A lane has a worker 
 its app's queue nor be starved by it. To add a queue, add a line here and a worker to the Procfile.
 """
 
-from baton_messaging.routing.queues import Queue, Team
+from baton_messaging.conf import Queue, Team
 
 SHOP = Team("Shop team", "shop@example.com")
 WAREHOUSE = Team("Warehouse team", "warehouse@example.com")

@@ -13,7 +13,7 @@ TIMEOUT_SECONDS = 5
 SENTINEL_PORT = 26379
 
 
-class UnreachableError(Exception):
+class UnreachableError(ConnectionError):
     """A server does not answer; the message is one line for the person at the keyboard."""
 
 

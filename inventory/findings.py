@@ -6,15 +6,15 @@ Inbox row and reservation are one commit, so there are none, unless somebody del
 
 from typing import Final
 
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.recovery import Finding, finds
+from baton_messaging.recovery.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER
+from baton_messaging.routing.queues import queue_named
 from django.db.models import Exists, OuterRef, UUIDField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
 from inventory.models import Reservation
-from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.routing.queues import queue_named
-from baton_messaging.recovery import Finding, finds
-from baton_messaging.recovery.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER
 
 CONSUMER: Final = "inventory.reserve_stock"
 REMEDY: Final = "Find out who deleted the reservations, or which release wrote none; then reserve by hand or cancel."

@@ -10,13 +10,13 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 import structlog
+from baton_messaging.publish import publish
 from django.db import transaction
 from django.db.models import Sum
 
 from inventory.allocation import Allocation, Demand, allocate
 from inventory.events import StockRejected, StockReserved
 from inventory.models import Reservation, ReservationLine, StockItem
-from baton_messaging.publish import publish
 
 log = structlog.get_logger(__name__)
 

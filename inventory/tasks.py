@@ -9,9 +9,10 @@ Both work set-at-a-time on a whole bundle, which also keeps their lock order. Th
 when it is away the message goes back to the broker and costs no attempt.
 """
 
+from baton_messaging.consumer import consumer
+
 from inventory import services
 from inventory.allocation import Demand
-from baton_messaging.consumer import consumer
 from orders.events import OrderCancelled, OrderPlaced
 
 

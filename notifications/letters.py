@@ -11,6 +11,7 @@ from email.headerregistry import Address
 from typing import Any
 from uuid import UUID
 
+from baton_messaging.messages.context import current_correlation_id
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMultiAlternatives
@@ -18,7 +19,6 @@ from django.core.validators import validate_email
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from baton_messaging.messages.context import current_correlation_id
 from notifications.errors import MailRefused
 from notifications.models import Kind
 from notifications.orders import OrderDetails

@@ -13,8 +13,9 @@ The soft limit of 45 s leaves room for a slow server (10 s per answer) and cuts 
 hard limit ends the process.
 """
 
-from inventory.events import StockRejected, StockReserved
 from baton_messaging.consumer import consumer
+
+from inventory.events import StockRejected, StockReserved
 from notifications import exports, services
 from notifications.models import Kind
 from orders.events import ExportReady, OrderCancelled, OrderPlaced

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from typing import Annotated
 from uuid import UUID
 
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.diagnosis.triage.report import triage
+from baton_messaging.ui.api.triage_schemas import TriageOut
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from ninja import Body, Header, Router
@@ -11,9 +14,6 @@ from ninja.errors import HttpError, ValidationError
 from ninja.responses import Status as Answer
 from ninja.security import django_auth_is_staff
 
-from baton_messaging.diagnosis.progress import progress_of
-from baton_messaging.diagnosis.triage.report import triage
-from baton_messaging.ui.api.triage_schemas import TriageOut
 from orders import services
 from orders.errors import IdempotencyKeyReused, OrderAlreadySettled, OrderNotFound, OrderRefused
 from orders.models import Order

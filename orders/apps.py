@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class OrdersConfig(AppConfig):
-    """Orders, and what is heard of their dead letters. What it adds to the machinery: baton_messaging/routing/discovery.py."""
+    """Orders, and what is heard of their dead letters."""
 
     name = "orders"
     verbose_name = _("Orders")

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
+from baton_messaging.diagnosis.doctor.lines import Line, judged
+from baton_messaging.diagnosis.doctor.register import examines
+from baton_messaging.routing.ownership import owner_of
 from django.conf import settings
 from django.core.files.base import ContentFile
 
-from baton_messaging.diagnosis.doctor.register import examines
-from baton_messaging.diagnosis.doctor.lines import Line, judged
-from baton_messaging.routing.ownership import owner_of
 from orders.exports.files import storage
 
 MIN_FREE_BYTES: Final = 1 << 30  # an export of ten million rows takes about that

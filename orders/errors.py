@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from baton_messaging.errors import PermanentError
+
 from orders.money import MAX_TOTAL
 
 

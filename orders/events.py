@@ -7,9 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
-
 from baton_messaging.events import Event
+from pydantic import BaseModel, ConfigDict
 
 
 class Line(BaseModel):

@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from baton_messaging.models import OutboxMessage
+from baton_messaging.recovery import Finding, finds
+from baton_messaging.recovery.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER
+from baton_messaging.routing.queues import queue_named
 from django.db.models import CharField, Exists, OuterRef
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from baton_messaging.models import OutboxMessage
-from baton_messaging.routing.queues import queue_named
-from baton_messaging.recovery import Finding, finds
-from baton_messaging.recovery.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER
 from orders.events import OrderPlaced
 from orders.models import Order
 

@@ -4,9 +4,9 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from baton_messaging.signals import dead_lettered, dead_letters_settled
 from django.dispatch import receiver
 
-from baton_messaging.signals import dead_lettered, dead_letters_settled
 from orders.exports.services import fail_undelivered
 from orders.models import Order
 

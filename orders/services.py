@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import structlog
+from baton_messaging.publish import publish
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from baton_messaging.publish import publish
 from orders.errors import (
     IdempotencyKeyReused,
     OneCurrencyOnly,

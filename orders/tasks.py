@@ -8,12 +8,12 @@ one has claimed its row, and a second delivery finds it claimed or finished. A s
 failed, with a button to try again; of one whose worker is gone ``take_up_exports`` takes care.
 """
 
+from baton_messaging.consumer import consumer
+from baton_messaging.scheduled import scheduled_task
 from celery import current_task
 from django.conf import settings
 
 from inventory.events import StockRejected, StockReserved
-from baton_messaging.consumer import consumer
-from baton_messaging.scheduled import scheduled_task
 from orders import services
 from orders.events import ExportRequested, OrderCancelled, OrderPlaced
 from orders.exports import building, housekeeping

@@ -1,6 +1,6 @@
 """The order's way as a person reads it: what happened, who had to act on it, and how far each has come.
 
-Everything here is read from ``baton_messaging.diagnosis.progress``; nothing is remembered beside it, so the picture cannot lie.
+Everything here is read from ``baton_messaging``'s progress; nothing is remembered beside it, so the picture cannot lie.
 """
 
 import hashlib
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from baton_messaging.diagnosis.progress import ConsumerProgress, progress_of
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.diagnosis.progress import ConsumerProgress, progress_of
 from orders.models import Order
 
 # Steps that an order takes when nothing is added: three consumers of the order, two of the stock's answer. The progress

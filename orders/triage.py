@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
-from django.utils.translation import gettext_lazy as _
-
 from baton_messaging.diagnosis.triage.facts import Subject
 from baton_messaging.diagnosis.triage.subjects import Kind, register, uuids_in
+from django.utils.translation import gettext_lazy as _
+
 from orders.events import OrderPlaced
 from orders.exports.triage import EXPORTS
 from orders.models import Order

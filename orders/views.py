@@ -6,6 +6,7 @@ and how far it got, not who ordered it.
 
 from uuid import UUID
 
+from baton_messaging.ui.triage.pages import triage_page
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from baton_messaging.ui.triage.pages import triage_page
 from orders import services
 from orders.errors import IdempotencyKeyReused, OrderAlreadySettled, OrderNotFound, OrderRefused
 from orders.forms import OrderForm

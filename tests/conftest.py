@@ -5,12 +5,12 @@ from typing import Any
 
 import hypothesis
 import pytest
+from baton_messaging.broker.inspect import snapshot
 from django.db import connection
 from django.utils import translation
 from pytest_django.plugin import blocking_manager_key
 from xdist.scheduler import LoadFileScheduling
 
-from baton_messaging.broker.inspect import snapshot
 from tests import emptying, evidence
 from tests.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - here only: one process can have one browser
 from tests.forkserver import stop_fork_servers

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.models import Attempt, DeadLetter, Heartbeat, OutboxMessage, ProcessedMessage
 from celery import current_app
 from django.db.models import Count
 
-from baton_messaging.models import Attempt, DeadLetter, Heartbeat, OutboxMessage, ProcessedMessage
-from baton_messaging.broker.inspect.depth import depths
 from tests import processes
 
 MAX_ROWS = 20

@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 
 from baton_dev.supervisor.tether import signal_on_parent_death
+
 from tests.forkserver import CONNECTION_NAME, MAX_PACKET_BYTES, PROJECT
 
 #: What most programs need and what does not read the project's settings.

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from baton_dev.supervisor.tether import tethered
 from django.db import connection
 
-from baton_dev.supervisor.tether import tethered
 from tests.forkserver import forked
 
 ROOT = Path(__file__).resolve().parent.parent

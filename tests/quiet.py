@@ -8,11 +8,11 @@ import time
 from collections.abc import Collection
 from typing import Any
 
+from baton_messaging.broker.redis.transport import Channel as RedisChannel
+from baton_messaging.models import Attempt, Heartbeat, OutboxMessage
 from celery import current_app
 from django.db import connection
 
-from baton_messaging.models import Attempt, Heartbeat, OutboxMessage
-from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from tests import emptying
 from tests.forkserver import CONNECTION_NAME
 from tests.processes import started, wait_until

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from baton_dev.servers.embedded import Postgres, Valkey
 
 STATE_DIR = Path(__file__).resolve().parent.parent / "var" / "test"

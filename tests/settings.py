@@ -1,19 +1,21 @@
 """The project's settings, and one app more: the sample consumers that tests make misbehave."""
 
+from baton_messaging.broker.options import redis_options
+from baton_messaging.conf import Queue
+from baton_messaging.routing.queues import celery_queues
+
 from config.queues import PLATFORM
 from config.queues import QUEUES as PROJECT_QUEUES
 from config.settings import *  # noqa: F403
+from config.settings import BATON as _MESSAGING
 from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS as _OPTIONS
 from config.settings import DELIVERY_LIMIT
 from config.settings import EXPORTS as _EXPORTS
 from config.settings import INSTALLED_APPS as _APPS
-from config.settings import MESSAGING as _MESSAGING
-from baton_messaging.routing.queues import Queue, celery_queues
-from baton_messaging.broker.options import redis_options
 
 INSTALLED_APPS = [*_APPS, "tests.sample"]
 QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))
-MESSAGING = {
+BATON = {
     **_MESSAGING,
     "QUEUES": QUEUES,
     "DATABASE_WAIT_SECONDS": 2,  # below the short limits of tests/sample

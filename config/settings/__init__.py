@@ -7,11 +7,11 @@ imported here, not by the package around: that also holds what runs without Djan
 import config.celery  # noqa: F401
 from config.settings.admin import *  # noqa: F403
 from config.settings.base import *  # noqa: F403
+from config.settings.baton import *  # noqa: F403
 from config.settings.celery import *  # noqa: F403
 from config.settings.database import *  # noqa: F403
 from config.settings.exports import *  # noqa: F403
 from config.settings.i18n import *  # noqa: F403
 from config.settings.logging import *  # noqa: F403
 from config.settings.mail import *  # noqa: F403
-from config.settings.messaging import *  # noqa: F403
 from config.settings.security import *  # noqa: F403

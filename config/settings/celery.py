@@ -1,11 +1,11 @@
 """Celery: brokers, queues, acknowledgement, limits, schedule. Facts measured on celery 5.7 are answered here."""
 
+from baton_messaging.broker.options import broker_settings
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
 from celery.schedules import crontab
 
 from config.env import env
 from config.queues import QUEUES
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
-from baton_messaging.broker.options import broker_settings
 
 # Returns to the queue before a message is dead-lettered: 3 means four runs, as RabbitMQ counts. Enough for a deploy
 # that kills workers twice; few enough that a message that kills its worker does so for seconds, not for a night (F07).

@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 from baton_dev.environment import complete_environment
+from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.ports import free_port
-from baton_dev.servers.service import PROJECT_DIR
 
 
 def main() -> int:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-
-from orders.demo.shop import SKUS, Order, is_settled
-from config.env import Environment
 from baton_dev.servers.selection import embedded_services, service_urls
+
+from config.env import Environment
+from orders.demo.shop import SKUS, Order, is_settled
 
 MAILS_PER_ORDER = 2  # received, confirmed
 

@@ -3,9 +3,10 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from baton_dev.demo import DemoStack
+
 from orders.demo.audit import audit
 from orders.demo.shop import Shop
-from baton_dev.demo import DemoStack
 from orders.demo.table import print_report
 
 SETTLE_SECONDS = 120  # a killed worker's messages are back after 35 s at most; the rest is for a slow machine

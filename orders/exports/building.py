@@ -9,13 +9,13 @@ from pathlib import Path
 from uuid import UUID
 
 import structlog
+from baton_messaging.consuming.shutdown import is_time_up
+from baton_messaging.database.errors import is_database_away
+from baton_messaging.publish import publish
 from django.conf import settings
 from django.db import connection, transaction
 from django.utils import translation
 
-from baton_messaging.database.errors import is_database_away
-from baton_messaging.publish import publish
-from baton_messaging.consuming.shutdown import is_time_up
 from orders.events import ExportReady
 from orders.exports import files
 from orders.exports.columns import Source, order_source

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from baton_messaging.errors import PermanentError
 from django.conf import settings
 
-from baton_messaging.errors import PermanentError
 from orders.exports.models import Export
 
 

@@ -7,12 +7,12 @@ Each function takes a small batch, one row at a time by a conditional UPDATE, so
 from datetime import timedelta
 
 import structlog
+from baton_messaging.publish import publish
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from baton_messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports.files import delete_all_files
 from orders.exports.lease import Hold

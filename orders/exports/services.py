@@ -8,12 +8,12 @@ are counted one after the other.
 from uuid import UUID
 
 import structlog
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.publish import publish
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection, transaction
 
-from baton_messaging.diagnosis.progress import progress_of
-from baton_messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports.errors import (
     ExportNotActive,

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
-from django.utils.translation import gettext_lazy as _
-
 from baton_messaging.diagnosis.triage.facts import Subject, Work
 from baton_messaging.diagnosis.triage.subjects import Kind, uuids_in
+from django.utils.translation import gettext_lazy as _
+
 from orders.events import ExportRequested
 from orders.exports.models import Export
 from orders.exports.states import ACTIVE, ExportState

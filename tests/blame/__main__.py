@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from baton_dev.servers.embedded import Postgres, Valkey
+
 from tests.rabbitmq import RabbitMQ, is_installed
 
 

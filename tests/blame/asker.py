@@ -18,7 +18,15 @@ class Asker:
     """The process, from our side."""
 
     def __init__(self, stack: Stack) -> None:
-        command = [sys.executable, "-m", "baton_dev.supervisor.tether", "KILL", sys.executable, "-m", "tests.blame.answering"]
+        command = [
+            sys.executable,
+            "-m",
+            "baton_dev.supervisor.tether",
+            "KILL",
+            sys.executable,
+            "-m",
+            "tests.blame.answering",
+        ]
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=environment_of(stack), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

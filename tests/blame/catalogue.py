@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from uuid import uuid4
 
-from django.db import transaction
-
+from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.events import Event
 from baton_messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.publish import publish
-from baton_messaging.diagnosis.triage.verdict import State
+from django.db import transaction
+
 from tests.blame.stack import Stack
 from tests.sample.events import Sampled
 

@@ -6,15 +6,17 @@ The sample consumers have an owner of their own here, so that blaming the platfo
 import os
 from pathlib import Path
 
-from baton_messaging.routing.queues import Queue, Team, celery_queues
 from baton_messaging.broker.options import redis_options
+from baton_messaging.conf import Queue, Team
+from baton_messaging.routing.queues import celery_queues
+
 from tests.blame.queues import LANE, ODD
 from tests.settings import *  # noqa: F403
 from tests.settings import BASE_DIR
+from tests.settings import BATON as _MESSAGING
 from tests.settings import CELERY_BEAT_SCHEDULE as _SCHEDULE
 from tests.settings import CELERY_BROKER_TRANSPORT_OPTIONS as _OPTIONS
 from tests.settings import INSTALLED_APPS as _APPS
-from tests.settings import MESSAGING as _MESSAGING
 from tests.settings import QUEUES as _QUEUES
 from tests.settings import STORAGES as _STORAGES
 from tests.settings import TEMPLATES as _TEMPLATES
@@ -30,7 +32,7 @@ QUEUES = (  # type: ignore[assignment]  # the tests' has another length
     Queue("sample", owner=SAMPLE),
     *(Queue(name, owner=BLAME) for name in ("blame", LANE, ODD)),
 )
-MESSAGING = {**_MESSAGING, "QUEUES": QUEUES, "RETRY_FLOOR_SECONDS": 30.0, "DATABASE_WAIT_SECONDS": 1}
+BATON = {**_MESSAGING, "QUEUES": QUEUES, "RETRY_FLOOR_SECONDS": 30.0, "DATABASE_WAIT_SECONDS": 1}
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:
     CELERY_BROKER_TRANSPORT_OPTIONS = {

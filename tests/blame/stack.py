@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Protocol, Self
 from urllib.parse import urlsplit, urlunsplit
 
+from baton_dev.servers.ports import free_port
+from baton_messaging.broker.redis.transport import Channel as RedisChannel
+from baton_messaging.models import Heartbeat
 from celery import current_app
 from django.db import connection
 
-from baton_dev.servers.ports import free_port
-from baton_messaging.models import Heartbeat
-from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from tests.gate import Gate
 from tests.notifications.smtp_server import SmtpServer, smtp_server
 from tests.processes import Process, collector_command, relay_command, wait_until

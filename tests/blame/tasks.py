@@ -1,9 +1,9 @@
 import time
 from contextlib import suppress
 
+from baton_messaging.consumer import consumer
 from celery.exceptions import SoftTimeLimitExceeded
 
-from baton_messaging.consumer import consumer
 from tests.blame.events import Hurried, Laned, Lingered, Misfit
 from tests.blame.queues import LANE, ODD
 

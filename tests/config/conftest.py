@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from baton_dev.servers.embedded import Postgres, Valkey
 
 

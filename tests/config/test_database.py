@@ -6,9 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
-from django.db import OperationalError, connection
-
 from baton_messaging.database.errors import is_database_away
+from django.db import OperationalError, connection
 
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 

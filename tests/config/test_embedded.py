@@ -13,13 +13,13 @@ from pathlib import Path
 import psycopg
 import pytest
 import redis
-
+from baton_dev.project import PROJECT_DIR
+from baton_dev.servers import server_user, service
 from baton_dev.servers.embedded import Postgres, Valkey
-from baton_dev.servers import server_user
-from baton_dev.servers import service
 from baton_dev.servers.ports import PortTakenError
 from baton_dev.servers.server_user import ServerUser
-from baton_dev.servers.service import PROJECT_DIR, ServiceError
+from baton_dev.servers.service import ServiceError
+
 from tests.processes import wait_until
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL runs as a user of its own only for root")
@@ -97,7 +97,8 @@ def test_valkey_keeps_what_it_has_answered_after_kill_9(state_dir: Path) -> None
 
 def test_servers_end_with_a_starter_that_is_killed(postgres_dir: Path) -> None:
     program = (
-        "import os, pathlib, sys; from baton_dev.servers.embedded import Postgres, Valkey; path = pathlib.Path(sys.argv[1]);"
+        "import os, pathlib, sys; from baton_dev.servers.embedded import Postgres, Valkey;"
+        "path = pathlib.Path(sys.argv[1]);"
         "print(Postgres(path).start()); print(Valkey(path).start(), flush=True); os.kill(os.getpid(), 9)"
     )
 

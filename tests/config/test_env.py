@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from baton_dev.project import PROJECT_DIR
+from baton_dev.servers.ports import free_port
 
 from config import env as env_module
 from config.env import Environment, example
-from baton_dev.servers.ports import free_port
-from baton_dev.servers.service import PROJECT_DIR
 
 STRONG = "a-secret-of-fifty-characters-or-more-0123456789-abcdefgh"
 MANAGE = (sys.executable, "manage.py", "check")

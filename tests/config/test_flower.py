@@ -10,9 +10,9 @@ from http.client import HTTPConnection
 from uuid import uuid4
 
 import pytest
+from baton_dev.servers.ports import free_port
 from celery import current_app
 
-from baton_dev.servers.ports import free_port
 from tests.processes import Process, alone, wait_until
 
 LOGIN = "operator:a-password-of-some-length"

@@ -7,8 +7,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-
 from baton_dev.servers.ports import free_port
+
 from tests.processes import Process, alone, wait_until
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--access-logfile", "-")

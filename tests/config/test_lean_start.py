@@ -6,17 +6,17 @@ import sys
 from uuid import uuid4
 
 import pytest
+from baton_messaging.publish import publish
 from django.db import transaction
 
-from baton_messaging.publish import publish
 from tests.processes import ROOT, _environment
 from tests.sample.events import Sampled
 
 #: What only pages, the API, scrapes, system checks or other commands need.
 FOREIGN = {
-    "config.api", "config.urls", "baton_messaging.ui.admin", "baton_messaging.ui.board", "baton_messaging.checks.questions", "baton_messaging.ui.desk",
-    "baton_messaging.diagnosis.doctor", "baton_messaging.observability.prometheus", "orders.admin", "orders.views", "prometheus_client", "pydantic_settings",
-    "unfold.forms",
+    "config.api", "config.urls", "baton_messaging.checks.questions", "baton_messaging.diagnosis.doctor",
+    "baton_messaging.observability.prometheus", "baton_messaging.ui.admin", "baton_messaging.ui.board",
+    "baton_messaging.ui.desk", "orders.admin", "orders.views", "prometheus_client", "pydantic_settings", "unfold.forms",
 }  # fmt: skip
 PROBE = """
 import runpy, sys

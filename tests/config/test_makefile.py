@@ -5,8 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from baton_dev.servers.service import PROJECT_DIR
+from baton_dev.project import PROJECT_DIR
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import doctest
 
 import pytest
-
 from baton_dev import translations
 from baton_dev.translations import SOURCES, Text, faults, texts_in_python, texts_in_template, texts_used
 

@@ -12,13 +12,13 @@ from typing import Any
 import kombu
 import redis
 from amqp.exceptions import InternalError
+from baton_dev.servers.embedded import Valkey
+from baton_messaging.broker.inspect.depth import Depth, depths
+from baton_messaging.maintenance.queue_migration import patiently
+from baton_messaging.routing.queues import dead_letter_queue
 from celery import Celery
 from kombu.message import Message
 
-from baton_dev.servers.embedded import Valkey
-from baton_messaging.maintenance.queue_migration import patiently
-from baton_messaging.routing.queues import dead_letter_queue
-from baton_messaging.broker.inspect.depth import Depth, depths
 from tests.contract.celery_app import QUEUES, STARTED, make_app
 from tests.forkserver import forked
 from tests.processes import Process, wait_until

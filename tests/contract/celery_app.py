@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from baton_messaging.broker.options import broker_settings, redis_options
+from baton_messaging.broker.transports import install
+from baton_messaging.conf import Queue
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues
 from celery import Celery
 
 from config.queues import PLATFORM
 from config.settings import celery as project
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, Queue, celery_queues
-from baton_messaging.broker.transports import install
-from baton_messaging.broker.options import broker_settings, redis_options
 
 QUEUES = ("contract", "contract.other")
 STARTED, FINISHED = "started", "finished"  # what the tasks write down

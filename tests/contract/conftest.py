@@ -6,8 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
 from baton_dev.servers.embedded import Valkey
+
 from tests.contract.brokers import LONG_VISIBILITY_TIMEOUT, Broker, make_broker, measure_recovery
 from tests.contract.celery_app import QUEUES
 from tests.processes import Process

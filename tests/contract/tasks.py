@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from baton_messaging.worker.consumer import Consumer
 from celery import Task
 from celery.exceptions import Reject
 from celery.signals import task_prerun
 
 from config.celery import check_database_connection
-from baton_messaging.worker.consumer import Consumer
 from tests.contract.celery_app import ALERT_HEARTBEAT_SECONDS, ALERT_RENEWAL_SECONDS, FINISHED, STARTED, make_app
 
 HARD_LIMIT_SECONDS = 1

@@ -8,11 +8,11 @@ from pathlib import Path
 import kombu
 import pytest
 from amqp.exceptions import ConsumerCancelled, PreconditionFailed
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.processes.intake import Intake
 from celery.worker import loops
 from kombu.asynchronous import Hub
 
-from baton_messaging.processes.intake import Intake
-from baton_messaging.broker.inspect.depth import depths
 from tests.contract.brokers import Broker, open_gate, wait_for_lines
 from tests.contract.celery_app import FINISHED, QUEUES, STARTED
 from tests.contract.test_silent_broker import Consuming

@@ -8,11 +8,11 @@ from typing import Any
 
 import kombu
 import pytest
-from kombu.message import Message
-
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, dead_letter_queue
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT as LIMIT_REACHED
 from baton_messaging.broker.dead_letter_headers import REJECTED, death_of
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, dead_letter_queue
+from kombu.message import Message
+
 from tests.contract.brokers import Broker, drain, lines, wait_for_lines
 from tests.contract.celery_app import DELIVERY_LIMIT, FINISHED, QUEUES, STARTED
 from tests.in_time import in_time

@@ -4,12 +4,12 @@ from typing import Any
 
 import kombu
 import pytest
-from celery import current_app
-
 from baton_messaging.diagnosis.doctor.broker import examine_broker
 from baton_messaging.diagnosis.doctor.lines import Verdict
 from baton_messaging.diagnosis.doctor.queues import examine_declarations
 from baton_messaging.routing.queues import EXCHANGE
+from celery import current_app
+
 from tests.contract.brokers import Broker
 
 

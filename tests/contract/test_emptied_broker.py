@@ -17,18 +17,18 @@ from uuid import uuid4
 import kombu
 import pytest
 import redis
+from baton_dev.servers.embedded import Valkey
+from baton_messaging.broker.transports import install
+from baton_messaging.maintenance.queue_migration import patiently
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Recovery
+from baton_messaging.publish import publish
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from celery import current_app
 from django.db import connection, transaction
 from django.db.models import Q, Sum
 from django.db.models.functions import Now
 
-from baton_dev.servers.embedded import Valkey
 from inventory.models import StockItem
-from baton_messaging.maintenance.queue_migration import patiently
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Recovery
-from baton_messaging.publish import publish
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
-from baton_messaging.broker.transports import install
 from notifications.models import MailLog
 from orders import services
 from orders.exports.states import ExportState

@@ -7,15 +7,15 @@ from typing import Any
 
 import kombu
 import pytest
-from celery import current_app
-
+from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
+from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.relaying.bundles import BrokerFull
 from baton_messaging.relaying.loop import Relay
 from baton_messaging.relaying.outbox_round import send_outbox
-from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
-from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
+from celery import current_app
+
 from tests.contract.brokers import Broker, open_gate, wait_for_lines
 from tests.contract.celery_app import FINISHED, QUEUES, STARTED
 from tests.messaging.relay.outbox_and_queue import place

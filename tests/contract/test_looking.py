@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
 from baton_messaging.broker.inspect import snapshot
+
 from tests.contract.brokers import Broker
 from tests.contract.celery_app import QUEUES
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import kombu
 import pytest
-from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
-
-from baton_messaging.routing.queues import EXCHANGE
 from baton_messaging.broker.inspect.depth import Depth
 from baton_messaging.broker.routing import NO_ROUTE, UnroutableMessage
+from baton_messaging.routing.queues import EXCHANGE
+from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
+
 from tests.contract.brokers import Broker, drain
 from tests.contract.celery_app import QUEUES
 

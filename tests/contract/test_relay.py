@@ -7,18 +7,18 @@ from uuid import uuid4
 
 import kombu
 import pytest
-from celery import current_app
-from django.conf import settings
-from django.utils import timezone
-
+from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.conf import baton
 from baton_messaging.flow_control.parking import park
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.routing.queues import EXCHANGE
 from baton_messaging.relaying import bundles
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
-from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.routing.queues import EXCHANGE
+from celery import current_app
+from django.utils import timezone
+
 from tests.contract.brokers import Broker
 from tests.messaging.dead_letters.causes import envelope_of
 from tests.messaging.relay.outbox_and_queue import place
@@ -26,7 +26,7 @@ from tests.sample.events import Doomed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROUNDS = settings.MESSAGING["RELAY_MAX_SEND_FAILURES"]
+ROUNDS = baton().relay_max_send_failures
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_retry_that_no_queue_takes_waits_as_long(
 ) -> None:
     monkeypatch.setattr(bundles, "send_bundle", refuse)
     envelope = envelope_of(Doomed(sample_id=uuid4()))
-    overdue = timedelta(seconds=rounds_overdue * settings.MESSAGING["RELAY_LEASE_SECONDS"])
+    overdue = timedelta(seconds=rounds_overdue * baton().relay_lease_seconds)
     Attempt.objects.create(
         message_id=envelope.message_id,
         consumer="sample.die",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import kombu
 import pytest
-
-from baton_messaging.processes.intake import LOOK_SECONDS, Intake
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
+from baton_messaging.processes.intake import LOOK_SECONDS, Intake
+
 from tests.contract.brokers import Broker, drain
 from tests.contract.celery_app import QUEUES
 from tests.processes import wait_until

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
+
 from tests.contract.brokers import (
     ALL_QUEUES,
     LONG_VISIBILITY_TIMEOUT,

@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 
 from baton_dev.servers.embedded import Postgres
 from baton_dev.servers.ports import free_port
+
 from tests.e2e.clone import clone_to
 from tests.processes import Process, alone, wait_until
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import psycopg
 import pytest
-
 from baton_dev.servers.embedded import Postgres
+
 from tests.e2e.baton import Baton, attempt
 from tests.processes import wait_until
 

@@ -5,8 +5,8 @@ from collections import Counter
 
 import psycopg
 import pytest
-
 from baton_dev.servers.embedded import Postgres
+
 from tests.e2e.baton import Baton
 
 pytestmark = pytest.mark.timeout(300)

@@ -1,6 +1,7 @@
 import doctest
 
 import pytest
+from baton_messaging.errors import PermanentError
 from hypothesis import given
 from hypothesis import strategies as st
 from uuid_utils.compat import uuid7
@@ -8,7 +9,6 @@ from uuid_utils.compat import uuid7
 from inventory import allocation
 from inventory.allocation import Demand, allocate
 from inventory.errors import InvalidQuantity
-from baton_messaging.errors import PermanentError
 
 SKUS = st.sampled_from(["A", "B", "C", "unknown"])
 DEMANDS = st.lists(st.dictionaries(SKUS, st.integers(1, 5), min_size=1).map(lambda lines: Demand(uuid7(), lines)))

@@ -8,11 +8,11 @@ from functools import partial
 from queue import Empty, SimpleQueue
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.db import connection, transaction
 
 from inventory import services
 from inventory.models import Reservation, ReservationLine
-from baton_messaging.models import OutboxMessage
 from tests.inventory.factories import demand, reserved, stock, wait_until_blocked
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,13 +1,13 @@
 import re
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from uuid_utils.compat import uuid7
 
 from inventory import services
 from inventory.models import Reservation, ReservationLine, StockItem
-from baton_messaging.models import OutboxMessage
 from tests.inventory.factories import demand, reserved, stock
 
 pytestmark = pytest.mark.django_db

@@ -6,14 +6,14 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from baton_messaging.models import DeadLetter
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.publish import publish
 from django.db import transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from inventory.models import Reservation
-from baton_messaging.models import DeadLetter
-from baton_messaging.models.dead_letter import Reason
-from baton_messaging.publish import publish
 from orders.events import Line, OrderCancelled, OrderPlaced
 from tests.inventory.factories import reserved, stock
 from tests.processes import running, wait_until, worker_command

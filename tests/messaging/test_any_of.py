@@ -3,11 +3,11 @@
 from uuid import uuid4
 
 import pytest
+from baton_messaging.models import OutboxMessage
+from baton_messaging.publish import publish
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from baton_messaging.models import OutboxMessage
-from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db

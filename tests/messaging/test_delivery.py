@@ -9,16 +9,16 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from celery import current_app
-from django.db import connection, transaction
-
 from baton_messaging.consuming.delivery import deliver
-from baton_messaging.messages.envelope import seal
 from baton_messaging.events import Event
+from baton_messaging.messages.envelope import seal
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
 from baton_messaging.routing.send import send_bundle
+from celery import current_app
+from django.db import connection, transaction
+
 from tests.messaging.dead_letters.causes import envelope_of
 from tests.new_connections import standby
 from tests.processes import Process, wait_until

@@ -3,13 +3,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_messaging.errors import BadSignature, InvalidPayload, Undecodable, UnknownEvent
+from baton_messaging.events import Event
+from baton_messaging.messages.envelope import Envelope, seal, unseal
 from django.core import signing
 from django.test import override_settings
 from django.utils import timezone
-
-from baton_messaging.messages.envelope import Envelope, seal, unseal
-from baton_messaging.errors import BadSignature, InvalidPayload, Undecodable, UnknownEvent
-from baton_messaging.events import Event
 
 
 class Priced(Event, name="sample.priced", version=3, key="sample_id"):

@@ -4,19 +4,19 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from baton_messaging.consuming import delivery
+from baton_messaging.consuming.failures import record_failure
+from baton_messaging.consuming.transaction import process
+from baton_messaging.messages.envelope import Envelope, seal
+from baton_messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.inbox import ProcessedQuerySet
+from baton_messaging.publish import publish
+from baton_messaging.signals import dead_lettered
 from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
-from baton_messaging.consuming import delivery
-from baton_messaging.messages.envelope import Envelope, seal
-from baton_messaging.consuming.failures import record_failure
-from baton_messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
-from baton_messaging.models.dead_letter import Reason
-from baton_messaging.models.inbox import ProcessedQuerySet
-from baton_messaging.consuming.transaction import process
-from baton_messaging.publish import publish
-from baton_messaging.signals import dead_lettered
 from tests.sample.events import Sampled
 from tests.sample.models import Effect
 from tests.sample.tasks import take_one

@@ -2,13 +2,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from baton_messaging.diagnosis.progress import ConsumerProgress, progress_of
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.publish import publish
 from django.db import transaction
 from django.utils import timezone
 
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
-from baton_messaging.models.dead_letter import Reason
-from baton_messaging.diagnosis.progress import ConsumerProgress, progress_of
-from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)

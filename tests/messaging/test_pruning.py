@@ -2,15 +2,15 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from baton_messaging.maintenance.pruning import prune
+from baton_messaging.models import Attempt, OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
 from django.conf import settings
 from django.db import connection, transaction
 from django.test import override_settings
 from django.utils import timezone
 from django_celery_results.models import TaskResult
 
-from baton_messaging.models import Attempt, OutboxMessage, ProcessedMessage
-from baton_messaging.maintenance.pruning import prune
-from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,7 +62,7 @@ def test_a_large_backlog_goes_in_batches_and_a_second_tick_finds_nothing() -> No
     with transaction.atomic():
         publish(*(Sampled(sample_id=uuid4()) for _ in range(25)))
     OutboxMessage.objects.update(published_at=timezone.now() - timedelta(days=400))
-    with override_settings(MESSAGING={**settings.MESSAGING, "PRUNE_BATCH_SIZE": 10}):
+    with override_settings(BATON={**settings.BATON, "PRUNE_BATCH_SIZE": 10}):
         assert prune()["outbox"] == 25
         assert prune()["outbox"] == 0
 
@@ -76,9 +76,7 @@ def test_two_pruners_at_once_do_not_wait_for_each_other() -> None:
         other = connection.copy()
         try:
             with other.cursor() as cursor:
-                cursor.execute(
-                    "SELECT count(*) FROM (SELECT 1 FROM baton_outbox FOR UPDATE SKIP LOCKED) AS t"
-                )
+                cursor.execute("SELECT count(*) FROM (SELECT 1 FROM baton_outbox FOR UPDATE SKIP LOCKED) AS t")
                 assert cursor.fetchone() == (3,)
         finally:
             other.close()

@@ -1,12 +1,12 @@
 from uuid import uuid4
 
 import pytest
-from django.db import transaction
-
-from baton_messaging.messages.context import correlation, messages_in_hand
 from baton_messaging.errors import PublishOutsideTransaction
+from baton_messaging.messages.context import correlation, messages_in_hand
 from baton_messaging.models import OutboxMessage
 from baton_messaging.publish import publish
+from django.db import transaction
+
 from tests.sample.events import Chained, Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)

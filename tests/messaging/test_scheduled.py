@@ -1,11 +1,11 @@
 """A tick that fails is over: nobody is asked about it, and nothing of it comes back."""
 
 import pytest
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from celery import current_app
 from django_celery_results.models import TaskResult
 
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
-from baton_messaging.broker.inspect.depth import depths
 from tests.processes import wait_until
 from tests.sample.tasks import fail_by_schedule
 

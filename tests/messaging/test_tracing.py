@@ -11,15 +11,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_messaging.messages import tracing
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
 from celery import current_app
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from baton_messaging.messages import tracing
-from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.publish import publish
 from tests.inventory.factories import stock
 from tests.messaging.dead_letters.causes import envelope_of
 from tests.orders.factories import a_body, products

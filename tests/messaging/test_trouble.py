@@ -9,19 +9,19 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
+from baton_messaging.consuming import delivery
+from baton_messaging.database import errors
+from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.flow_control import breaker
+from baton_messaging.messages.envelope import seal
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.publish import publish
+from baton_messaging.signals import dead_lettered
 from celery import current_app
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection, transaction
 
-from baton_messaging.consuming import delivery
-from baton_messaging.database import errors
-from baton_messaging.messages.envelope import seal
-from baton_messaging.flow_control import breaker
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import Reason
-from baton_messaging.database.dedicated_connection import own_connection
-from baton_messaging.publish import publish
-from baton_messaging.signals import dead_lettered
 from tests.new_connections import READ_ONLY, new_connections, standby
 from tests.sample.events import Listed, Sampled
 from tests.sample.models import Effect

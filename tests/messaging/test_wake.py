@@ -4,11 +4,11 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from baton_messaging.database.outbox_notify import CHANNEL
+from baton_messaging.publish import publish
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from baton_messaging.publish import publish
-from baton_messaging.database.outbox_notify import CHANNEL
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,9 +26,7 @@ def test_the_wake_up_is_no_part_of_the_transaction_that_publishes() -> None:
     statements = statements_of_publishing(times=1)
     assert statements[-2:] == ["COMMIT", f"NOTIFY {CHANNEL}"]
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT tgname FROM pg_trigger WHERE tgrelid = 'baton_outbox'::regclass AND NOT tgisinternal"
-        )
+        cursor.execute("SELECT tgname FROM pg_trigger WHERE tgrelid = 'baton_outbox'::regclass AND NOT tgisinternal")
         assert cursor.fetchall() == []
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from baton_messaging.consuming.failures import describe
+from baton_messaging.errors import PermanentError, TransientError
 from celery.exceptions import SoftTimeLimitExceeded
 from pytest_django import Settings
 
-from baton_messaging.errors import PermanentError, TransientError
-from baton_messaging.consuming.failures import describe
 from notifications.delivery import deliver
 from notifications.errors import MailRefused, MailUnavailable
 from notifications.letters import compose

@@ -2,9 +2,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS
 from baton_messaging.diagnosis.doctor.lines import Line, Verdict
+from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS
+
 from notifications.doctor import examine_mail_server
 from tests.in_time import in_time
 

@@ -7,13 +7,13 @@ from email.policy import default
 from uuid import UUID
 
 import pytest
+from baton_messaging.messages.context import correlation
 from django.core.mail import EmailMultiAlternatives
 from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from baton_messaging.messages.context import correlation
 from notifications import letters
 from notifications.errors import MailRefused
 from notifications.letters import compose, message_id, one_line

@@ -7,11 +7,11 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
 from celery import current_app
 
 from inventory.models import Reservation, StockItem
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
-from baton_messaging.models.dead_letter import Reason
 from notifications.models import MailLog
 from orders import services
 from orders.models import Order, Product

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.test import Client
 from uuid_utils.compat import uuid7
 
-from baton_messaging.models import OutboxMessage
 from orders import services
 from orders.models import Order, OrderStatus
 from orders.requests import MAX_LINES, MAX_QUANTITY

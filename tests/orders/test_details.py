@@ -4,9 +4,9 @@ from dataclasses import fields
 from decimal import Decimal
 
 import pytest
+from baton_messaging.errors import PermanentError
 from uuid_utils.compat import uuid7
 
-from baton_messaging.errors import PermanentError
 from notifications import orders as port
 from orders.details import DetailLine, OrderDetails, order_details
 from tests.orders.factories import an_order

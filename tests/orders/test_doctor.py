@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from baton_messaging.diagnosis.doctor.lines import Verdict
+
 from orders import doctor
 
 

@@ -4,15 +4,15 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
-from uuid_utils.compat import uuid7
-
+from baton_messaging.consuming.failures import fault
 from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.consuming.failures import fault
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.signals import dead_lettered, dead_letters_settled
+from django.db import connection, transaction
+from uuid_utils.compat import uuid7
+
 from orders import services
 from orders.models import Order, OrderStatus
 from tests.messaging.dead_letters.factories import CONSUMER, SHELL, a_letter, an_envelope

@@ -5,10 +5,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from baton_messaging.models import OutboxMessage
 from orders import services
 from orders.errors import (
     IdempotencyKeyReused,

@@ -3,9 +3,9 @@
 from decimal import Decimal
 
 import pytest
+from baton_messaging.diagnosis.progress import progress_of
 
 from inventory.models import StockItem
-from baton_messaging.diagnosis.progress import progress_of
 from orders import services
 from orders.models import DailySales, Order, OrderStatus
 from tests.orders.factories import an_order

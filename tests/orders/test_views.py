@@ -5,12 +5,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.routing.subscriptions import subscriptions_of
 from django.test import Client
 from django.urls import reverse
 from uuid_utils.compat import uuid7
 
-from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.routing.subscriptions import subscriptions_of
 from orders import services
 from orders.models import Order, OrderStatus, Product
 from tests.orders.factories import an_order, at_once

@@ -4,15 +4,15 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
-from django.db import IntegrityError, connection
-
 from baton_messaging.consumer import consumer
 from baton_messaging.errors import PermanentError, TransientError
 from baton_messaging.models import Attempt
 from baton_messaging.publish import publish
 from baton_messaging.scheduled import scheduled_task
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+from django.db import IntegrityError, connection
+
 from tests.sample.events import Chained, Doomed, Fleeting, Listed, Sampled
 from tests.sample.models import Effect
 

@@ -7,11 +7,11 @@ from typing import Any
 from uuid import uuid4
 
 import redis
+from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.models import Attempt, OutboxMessage
 from celery import current_app
 from django.utils import timezone
 
-from baton_messaging.models import Attempt, OutboxMessage
-from baton_messaging.diagnosis.triage.verdict import State
 from tests.blame.catalogue import (
     BLAME,
     PLATFORM,

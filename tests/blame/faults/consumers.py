@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from uuid import uuid4
 
-from baton_messaging.models import Attempt
 from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.models import Attempt
+
 from tests.blame.catalogue import (
     BLAME,
     SAMPLE,

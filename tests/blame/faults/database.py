@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from baton_messaging.diagnosis.triage.verdict import State
 from django.db import connection
 
-from baton_messaging.diagnosis.triage.verdict import State
 from tests.blame.catalogue import PLATFORM, SAMPLE, Question, fault, ordinary, until_processed, until_published
 from tests.blame.stack import Stack, frozen
 

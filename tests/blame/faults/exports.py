@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from baton_messaging.diagnosis.triage.verdict import State
 from django.contrib.auth.models import User
 
-from baton_messaging.diagnosis.triage.verdict import State
 from orders.exports import services
 from orders.exports.models import Export
 from orders.exports.selection import Selection

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from baton_messaging.models import Attempt, DeadLetter
 from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.models import Attempt, DeadLetter
+
 from tests.blame.catalogue import CARE, Question, fault
 from tests.blame.faults.producer import a_catalogue
 from tests.blame.faults.workers import until_running

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from django.utils import timezone
-
+from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import Attempt
-from baton_messaging.diagnosis.triage.verdict import State
+from django.utils import timezone
+
 from tests.blame.catalogue import (
     BLAME,
     PLATFORM,

@@ -6,9 +6,10 @@ from uuid import uuid4
 from baton_messaging.audit.actors import Actor
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import Circuit
-from baton_messaging.diagnosis.triage.verdict import State
+
 from tests.blame.catalogue import SAMPLE, TAKE_ONE, Question, fault, place, told_to, until_dead
 from tests.blame.stack import Stack
 from tests.sample.events import Sampled

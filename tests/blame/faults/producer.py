@@ -7,14 +7,14 @@ from decimal import Decimal
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
+from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
+from baton_messaging.routing.subscriptions import subscriptions_of
 from django.db import transaction
 from django.utils import timezone
 
 from inventory.models import StockItem
-from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.publish import publish
-from baton_messaging.routing.subscriptions import subscriptions_of
-from baton_messaging.diagnosis.triage.verdict import State
 from orders.events import OrderPlaced
 from orders.models import Order, Product
 from tests.blame.catalogue import PLATFORM, SAMPLE, SHOP, WAREHOUSE, Question, fault, ordinary, until_processed

@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Iterator
 
-from celery import current_app
-
-from baton_messaging.models import Attempt, Heartbeat
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.models import Attempt, Heartbeat
+from celery import current_app
+
 from tests.blame.catalogue import (
     PLATFORM,
     SAMPLE,

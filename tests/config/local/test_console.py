@@ -6,7 +6,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-
 from baton_dev.console import Console
 
 

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from baton_dev.project import PROJECT_DIR
+from baton_dev.supervisor.procfile import Program, read_procfile
 from django.conf import settings
 
-from baton_dev.supervisor.procfile import Program, read_procfile
-from baton_dev.servers.service import PROJECT_DIR
 from config.queues import QUEUES
 
 PROGRAMS = read_procfile(PROJECT_DIR / "Procfile")

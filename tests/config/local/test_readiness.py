@@ -6,13 +6,12 @@ from datetime import timedelta
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from django.db import connection
-from django.utils import timezone
-
-from baton_dev.supervisor.procfile import Program
 from baton_dev.readiness import not_at_work
+from baton_dev.supervisor.procfile import Program
 from baton_dev.supervisor.supervisor import Running
 from baton_messaging.models import Heartbeat
+from django.db import connection
+from django.utils import timezone
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from baton_dev.servers.ports import free_port
+
 from tests.config.test_env import GUNICORN, RUN, assert_one_line, run
 
 SERVERS = {name: os.environ[name] for name in ("DATABASE_URL", "CELERY_BROKER_URL")}

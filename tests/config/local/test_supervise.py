@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 import redis
-
+from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.ports import free_port
-from baton_dev.servers.service import PROJECT_DIR
+
 from tests.processes import wait_until
 
 DUMMY = f"{sys.executable} {Path(__file__).with_name('dummy_program.py')}"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from baton_dev.supervisor.tether import tethered
+
 from tests.processes import wait_until
 
 

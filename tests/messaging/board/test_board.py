@@ -5,6 +5,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_messaging.models import Attempt, Circuit, Heartbeat, Pause, Recovery
+from baton_messaging.observability.statistics.rollup import tally
+from baton_messaging.publish import publish
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.routing.send import send_bundle
+from baton_messaging.templatetags import durations
+from baton_messaging.ui.board.charts import charts
+from baton_messaging.ui.board.pace import paces
+from baton_messaging.ui.board.picture import picture
 from celery import current_app
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -13,15 +22,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from baton_messaging.ui.board.charts import charts
-from baton_messaging.ui.board.pace import paces
-from baton_messaging.ui.board.picture import picture
-from baton_messaging.models import Attempt, Circuit, Heartbeat, Pause, Recovery
-from baton_messaging.publish import publish
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
-from baton_messaging.routing.send import send_bundle
-from baton_messaging.observability.statistics.rollup import tally
-from baton_messaging.templatetags import durations
 from tests.messaging.dead_letters.factories import a_letter, an_operator
 from tests.messaging.metrics.test_metrics import a_heartbeat
 from tests.messaging.statistics.test_tallying import failed, processed

@@ -7,15 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from baton_messaging import events
+from baton_messaging.conf import Queue, baton
+from baton_messaging.routing import subscriptions
+from baton_messaging.routing.queues import celery_queues
 from celery import current_app
 from django.conf import settings
 from django.core.checks import CheckMessage, run_checks
 from django.test import override_settings
 
 from config.queues import PLATFORM
-from baton_messaging import events
-from baton_messaging.routing import subscriptions
-from baton_messaging.routing.queues import Queue, celery_queues
 
 EVENTS = """
 from uuid import UUID
@@ -47,14 +48,14 @@ def shipping(folder: Path, *, queue: str = "shipping", **files: str) -> Iterator
     sources = {"__init__": "", "events": EVENTS, "tasks": TASKS, "services": SERVICES, **files}
     for name, text in sources.items():
         (root / f"{name}.py").write_text(text)
-    queues = (*settings.MESSAGING["QUEUES"], Queue(queue, owner=PLATFORM))
+    queues = (*baton().queues, Queue(queue, owner=PLATFORM))
     subscriptions.import_consumers()
     before = dict(subscriptions._BY_CONSUMER), dict(events._REGISTER), set(current_app.tasks)
     sys.path.insert(0, str(folder))
     try:
         with override_settings(
             INSTALLED_APPS=[*settings.INSTALLED_APPS, "shipping"],
-            MESSAGING={**settings.MESSAGING, "QUEUES": queues},
+            BATON={**settings.BATON, "QUEUES": queues},
             CELERY_TASK_QUEUES=celery_queues(queues, delivery_limit=3),
             CELERY_BROKER_TRANSPORT_OPTIONS=_options(queue),
         ):
@@ -69,7 +70,7 @@ def shipping(folder: Path, *, queue: str = "shipping", **files: str) -> Iterator
 def objections(folder: Path, *, queue: str = "shipping", **files: str) -> list[CheckMessage]:
     """Return what the checks say about the app, and about nothing else."""
     with shipping(folder, queue=queue, **files):
-        return [message for message in run_checks() if str(message.id).startswith("messaging.")]
+        return [message for message in run_checks() if str(message.id).startswith("baton.")]
 
 
 def _options(queue: str) -> dict[str, object]:

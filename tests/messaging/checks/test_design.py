@@ -4,13 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+from baton_messaging.checks.objections import ANCHORS, PAGE
+from baton_messaging.checks.publishing import check_publishing
+from baton_messaging.conf import baton
+from baton_messaging.routing.queues import celery_queues
 from django.conf import settings
 from django.core.checks import run_checks
 from django.test import override_settings
 
-from baton_messaging.checks.objections import ANCHORS, PAGE
-from baton_messaging.checks.publishing import check_publishing
-from baton_messaging.routing.queues import celery_queues
 from tests.messaging.checks.shipping import EVENTS, TASKS, objections, shipping
 from tests.processes import ROOT
 
@@ -127,7 +128,7 @@ def test_the_objection_says_where_the_call_stands(tmp_path: Path) -> None:
 
 
 def test_a_queue_whose_dead_letters_lead_nowhere_is_refused() -> None:
-    declared = celery_queues(settings.MESSAGING["QUEUES"], delivery_limit=3)
+    declared = celery_queues(baton().queues, delivery_limit=3)
     for queue in declared:
         if queue.name == "inventory":
             queue.queue_arguments = {}
@@ -140,13 +141,13 @@ def test_a_queue_that_the_redis_transport_is_not_told_of_is_refused() -> None:
     options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "queues": ("orders", "dead_letters")}
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=options):
         found = [message.msg for message in run_checks() if message.id == "baton.E402"]
-    assert len(found) == len(settings.MESSAGING["QUEUES"]) - 1
+    assert len(found) == len(baton().queues) - 1
 
 
 def test_only_a_deployment_is_warned_of_owners_whom_no_mail_reaches() -> None:
     assert not [message for message in run_checks() if message.id == "baton.W404"]
     found = [message for message in run_checks(include_deployment_checks=True) if message.id == "baton.W404"]
-    assert len(found) == len(settings.MESSAGING["QUEUES"])
+    assert len(found) == len(baton().queues)
 
 
 @pytest.mark.parametrize("name", ["CELERY_TASK_ALWAYS_EAGER", "CELERY_TASK_EAGER_PROPAGATES"])
@@ -160,7 +161,7 @@ def test_running_consumers_inside_the_producer_is_refused(name: str) -> None:
     [("RELAY_POLL_SECONDS", "RELAY_LEASE_SECONDS"), ("BREAKER_PROBE_SECONDS", "BREAKER_MAX_PROBE_SECONDS")],
 )
 def test_settings_out_of_their_order_are_refused(smaller: str, larger: str) -> None:
-    with override_settings(MESSAGING={**settings.MESSAGING, smaller: settings.MESSAGING[larger]}):
+    with override_settings(BATON={**settings.BATON, smaller: getattr(baton(), larger.lower())}):
         (found,) = [message for message in run_checks() if message.id == "baton.E006"]
     assert smaller in found.msg
     assert larger in found.msg

@@ -9,15 +9,15 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
-from celery import current_app
-from django.db import transaction
-
-from baton_messaging.messages.envelope import Envelope, seal
 from baton_messaging.events import Event
+from baton_messaging.messages.envelope import Envelope, seal
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
 from baton_messaging.routing.send import send_bundle
+from celery import current_app
+from django.db import transaction
+
 from orders.models import Order
 from tests.processes import wait_until
 from tests.sample.events import Doomed, Fleeting
@@ -146,7 +146,13 @@ CAUSES = [
         consumer="sample.catch",
     ),
     Cause("revoked", revoked, Reason.REVOKED, "Revoked"),
-    Cause("unroutable", unroutable, Reason.UNROUTABLE, "baton_messaging.routing.queues.UnknownQueue", consumer="nowhere.gone"),
+    Cause(
+        "unroutable",
+        unroutable,
+        Reason.UNROUTABLE,
+        "baton_messaging.routing.queues.UnknownQueue",
+        consumer="nowhere.gone",
+    ),
 ]
 
 

@@ -4,17 +4,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from baton_messaging.audit.actors import Actor
+from baton_messaging.consuming.failures import fault
+from baton_messaging.dead_letters.intake.record import bury, group_of
+from baton_messaging.messages.envelope import Envelope
+from baton_messaging.models import DeadLetter, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.utils import timezone
 from uuid_utils.compat import uuid7
-
-from baton_messaging.audit.actors import Actor
-from baton_messaging.dead_letters.intake.record import bury, group_of
-from baton_messaging.messages.envelope import Envelope
-from baton_messaging.consuming.failures import fault
-from baton_messaging.models import DeadLetter, ProcessedMessage
-from baton_messaging.models.dead_letter import Reason
 
 SHELL = Actor(name="ann", via="command")
 CONSUMER = "sample.die"

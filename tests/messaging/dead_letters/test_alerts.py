@@ -3,14 +3,14 @@ from typing import Any
 
 import django
 import pytest
-from django.core import mail
-from django.utils import timezone
-
 from baton_messaging.dead_letters.alerts import Alert, send_alerts
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import DeadLetter, GroupAlert
 from baton_messaging.signals import dead_letters_alert
+from django.core import mail
+from django.utils import timezone
+
 from tests.messaging.dead_letters.factories import SHELL, a_letter, letters
 
 pytestmark = pytest.mark.django_db

@@ -1,10 +1,10 @@
 """Every way a message can die ends in one row of the list, says which it was, and the order is told."""
 
 import pytest
-from django.db.models import Sum
-
 from baton_messaging.models import Attempt, Minute
 from baton_messaging.models.dead_letter import Reason
+from django.db.models import Sum
+
 from tests.messaging.dead_letters.causes import CAUSES, Cause, bare_order, wait_for_letter
 from tests.processes import Process
 from tests.sample.models import Effect

@@ -6,8 +6,6 @@ from uuid import uuid4
 
 import kombu
 import pytest
-from celery import current_app
-
 from baton_messaging.dead_letters.intake.raw_message import read
 from baton_messaging.dead_letters.intake.record import COLLECTOR
 from baton_messaging.dead_letters.intake.transfer import collect
@@ -15,6 +13,8 @@ from baton_messaging.messages.envelope import seal
 from baton_messaging.models import DeadLetter, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason, State
 from baton_messaging.routing.queues import dead_letter_queue
+from celery import current_app
+
 from tests.deadlock import lock_in_the_wrong_order
 from tests.messaging.dead_letters.dead_letter_queue import DEAD, bury_in_broker, publish, wait_for_letters
 from tests.messaging.dead_letters.factories import an_envelope

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
+from baton_messaging.messages.envelope import seal
+from baton_messaging.models import DeadLetter
 from celery import current_app
 from django.db import connection
 
-from baton_messaging.messages.envelope import seal
-from baton_messaging.models import DeadLetter
 from tests.gate import gate
 from tests.messaging.dead_letters.dead_letter_queue import bury_in_broker, wait_for_letters
 from tests.messaging.dead_letters.factories import an_envelope

@@ -2,8 +2,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
-
 from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.discard import discard, restore
 from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo, NotPermitted, WhyMissing
@@ -12,6 +10,8 @@ from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import State
 from baton_messaging.signals import dead_lettered, dead_letters_settled
+from django.utils import timezone
+
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, death_after_the_look, die_again, letters
 
 pytestmark = pytest.mark.django_db

@@ -1,18 +1,26 @@
 from uuid import uuid4
 
 import pytest
-
 from baton_messaging.dead_letters.operations.differences import MISSING, Difference
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
-from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable, NotPermitted, OperationRefused, WhyMissing
+from baton_messaging.dead_letters.operations.errors import (
+    AlreadyApplied,
+    BadPayload,
+    NotChanged,
+    NotEditable,
+    NotPermitted,
+    OperationRefused,
+    WhyMissing,
+)
 from baton_messaging.dead_letters.operations.replay import replay
-from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
-from baton_messaging.messages.envelope import Envelope
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.diagnosis.progress import progress_of
 from baton_messaging.events import Event
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import State
-from baton_messaging.diagnosis.progress import progress_of
+
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply
 
 pytestmark = pytest.mark.django_db

@@ -1,11 +1,11 @@
 import pytest
-
 from baton_messaging.dead_letters.operations.errors import BadRedirect, NothingToDo, NotPermitted, WhyMissing
-from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.redirect import candidates, redirect
+from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import AuditEntry, DeadLetter, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
+
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_actor, apply, death_after_the_look, letters
 
 pytestmark = pytest.mark.django_db

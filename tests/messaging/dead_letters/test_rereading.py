@@ -2,15 +2,15 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import OperationalError
-
-from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.replay import replay
+from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.messages.envelope import seal, unseal
 from baton_messaging.models import Attempt, DeadLetter
 from baton_messaging.models.dead_letter import Reason, State
 from baton_messaging.signals import dead_lettered
+from django.db import OperationalError
+
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_envelope
 
 pytestmark = pytest.mark.django_db

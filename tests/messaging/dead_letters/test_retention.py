@@ -2,12 +2,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from baton_messaging.conf import baton
+from baton_messaging.maintenance.pruning import prune
+from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
+from baton_messaging.models.dead_letter import State
 from django.core.checks import run_checks
 from django.utils import timezone
 
-from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
-from baton_messaging.models.dead_letter import State
-from baton_messaging.maintenance.pruning import prune
 from tests.messaging.dead_letters.factories import a_letter, apply
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +57,7 @@ def test_a_settled_letter_goes_after_its_retention_and_its_copy_stays() -> None:
 
 @pytest.mark.parametrize("name", ["DEAD_LETTER_RETENTION_DAYS", "OUTBOX_RETENTION_DAYS"])
 def test_an_inbox_that_forgets_too_early_is_refused_at_check(name: str, settings: Any) -> None:
-    settings.MESSAGING = {**settings.MESSAGING, name: settings.MESSAGING["INBOX_RETENTION_DAYS"]}
+    settings.BATON = {**settings.BATON, name: baton().inbox_retention_days}
     found = [message for message in run_checks() if message.id == "baton.E006"]
     assert len(found) == 1
     assert name in found[0].msg

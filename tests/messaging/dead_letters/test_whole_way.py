@@ -4,17 +4,17 @@ import os
 from uuid import UUID, uuid4
 
 import pytest
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.dead_letters.operations.replay import advance, replay
+from baton_messaging.dead_letters.operations.resolve import resolve_applied
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Replay
+from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.publish import publish
 from celery import current_app
 from django.db import transaction
 
-from baton_messaging.dead_letters.operations.replay import advance, replay
-from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.dead_letters.operations.resolve import resolve_applied
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Replay
-from baton_messaging.models.dead_letter import Reason, State
-from baton_messaging.diagnosis.progress import progress_of
-from baton_messaging.publish import publish
-from baton_messaging.broker.inspect.depth import depths
 from tests.messaging.dead_letters.causes import bare_order
 from tests.messaging.dead_letters.factories import SHELL, letters
 from tests.processes import Process, wait_until

@@ -6,11 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_messaging.models import AuditEntry, DeadLetter
+from baton_messaging.models.dead_letter import Reason, State
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from baton_messaging.models import AuditEntry, DeadLetter
-from baton_messaging.models.dead_letter import Reason, State
 from tests.browser import OpenAs
 from tests.messaging.dead_letters.factories import a_letter, an_operator, apply, letters
 

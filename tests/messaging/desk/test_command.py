@@ -4,10 +4,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.management import CommandError, call_command
-
 from baton_messaging.models import AuditEntry, DeadLetter
 from baton_messaging.models.dead_letter import State
+from django.core.management import CommandError, call_command
+
 from tests.messaging.dead_letters.factories import a_letter, apply, letters
 
 pytestmark = pytest.mark.django_db

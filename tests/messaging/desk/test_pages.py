@@ -6,15 +6,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_messaging.dead_letters.operations.replay import replay
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason, State
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from baton_messaging.dead_letters.operations.replay import replay
-from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import Reason, State
 from tests.messaging.dead_letters.factories import SHELL, a_letter, an_operator, apply, letters
 
 pytestmark = pytest.mark.django_db

@@ -6,10 +6,10 @@ MEASURE=1 python -m pytest tests/messaging/desk/test_speed.py -s
 import os
 
 import pytest
+from baton_messaging.models import DeadLetter
 from django.db import connection
 from django.test import Client
 
-from baton_messaging.models import DeadLetter
 from tests.measuring import measured
 from tests.messaging.dead_letters.factories import letters
 

@@ -5,12 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.utils import timezone
-
-from baton_messaging.diagnosis.doctor import broker
-from baton_messaging.diagnosis.doctor import register
+from baton_messaging.conf import baton
+from baton_messaging.diagnosis.doctor import broker, register
 from baton_messaging.models import Heartbeat
+from django.utils import timezone
 
 
 def beat(name: str, role: str, **fields: Any) -> Heartbeat:
@@ -24,7 +22,7 @@ def living(db: None) -> None:
     """Let there be a sign of life of every process."""
     for role in ("relay", "collector", "beat"):
         beat(f"{role}@test", role)
-    for queue in settings.MESSAGING["QUEUES"]:
+    for queue in baton().queues:
         beat(f"{queue.name}@test", "worker", queues=[queue.name], capacity=2, child_count=2)
 
 

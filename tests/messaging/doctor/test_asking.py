@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-
 from baton_messaging.diagnosis.doctor import register
 from baton_messaging.diagnosis.doctor.examine import ask_all
-from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS, examines
 from baton_messaging.diagnosis.doctor.lines import Line, Verdict, judged
+from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS, examines
 from baton_messaging.diagnosis.doctor.report import as_json, as_text
+from django.core.management import call_command
+
 from tests.processes import ROOT, _environment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
@@ -141,7 +141,7 @@ def test_the_command_exits_1_on_a_finding_and_0_without(capsys: pytest.CaptureFi
     report = json.loads(capsys.readouterr().out)
     assert report["healthy"] is True
     assert set(report["lines"][0]) == {"what", "verdict", "found", "wanted", "remedy", "owner"}
-    settings.MESSAGING = {**settings.MESSAGING, "WEB_CONNECTION_COUNT": 100_000}
+    settings.BATON = {**settings.BATON, "WEB_CONNECTION_COUNT": 100_000}
     with pytest.raises(SystemExit) as ended:
         call_command("doctor")
     assert ended.value.code == 1

@@ -6,22 +6,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from celery import current_app
-from django.db import connection
-from django.db.migrations.recorder import MigrationRecorder
-from django.utils import timezone
-
 from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.doctor import reconciler
 from baton_messaging.diagnosis.doctor.database import clock_line
-from baton_messaging.diagnosis.doctor.register import all_examinations
 from baton_messaging.diagnosis.doctor.lines import Line, Verdict
+from baton_messaging.diagnosis.doctor.register import all_examinations
 from baton_messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.heartbeat import Trouble
-from baton_messaging.recovery import Finding
 from baton_messaging.observability.statistics.outbox import outbox_standing
+from baton_messaging.recovery import Finding
+from celery import current_app
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+
 from tests.messaging.dead_letters.factories import SHELL, a_letter
 from tests.messaging.doctor.conftest import beat
 from tests.messaging.relay.outbox_and_queue import place
@@ -222,7 +222,7 @@ def test_a_clock_that_is_off_is_found_and_a_slow_answer_is_not(offset_seconds: f
 
 
 def test_contradicting_settings_are_found(settings: Any) -> None:
-    settings.MESSAGING = {**settings.MESSAGING, "OUTBOX_RETENTION_DAYS": 900}
+    settings.BATON = {**settings.BATON, "OUTBOX_RETENTION_DAYS": 900}
     line = ask("system checks")
     assert (line.verdict, line.found) == (Verdict.FINDING, "baton.E006")
 
@@ -240,5 +240,5 @@ def test_rabbitmqs_patience_is_compared_with_the_longest_limit(settings: Any) ->
         Verdict.OK,
         "more than 21 min, the hard limit of orders.build_export",
     )
-    settings.MESSAGING = {**settings.MESSAGING, "BROKER_CONSUMER_TIMEOUT_SECONDS": 900}
+    settings.BATON = {**settings.BATON, "BROKER_CONSUMER_TIMEOUT_SECONDS": 900}
     assert ask("consumer timeout of the broker").verdict is Verdict.FINDING

@@ -8,9 +8,9 @@ from typing import Any
 
 import kombu
 import pytest
-
-from baton_messaging.maintenance.queue_migration import patiently
 from baton_messaging.broker.transports import install
+from baton_messaging.maintenance.queue_migration import patiently
+
 from tests.processes import Process, manage_command
 from tests.rabbitmq import RabbitMQ, skip_without_rabbitmq
 

@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
+from baton_messaging.models import AuditEntry, Pause
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-
-from baton_messaging.models import AuditEntry, Pause
 
 pytestmark = pytest.mark.django_db
 

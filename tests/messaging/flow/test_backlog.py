@@ -7,20 +7,20 @@ from uuid import uuid4
 
 import kombu
 import pytest
+from baton_messaging.audit.actors import Actor
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.flow_control.pauses import Target, pause
+from baton_messaging.maintenance.backlog import Backlog, look_at_database, look_at_queue
+from baton_messaging.messages.envelope import seal
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.publish import publish
 from celery import current_app
 from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
 from config.settings import DELIVERY_LIMIT
-from baton_messaging.audit.actors import Actor
-from baton_messaging.messages.envelope import seal
-from baton_messaging.maintenance.backlog import Backlog, look_at_database, look_at_queue
-from baton_messaging.flow_control.pauses import Target, pause
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import Reason, State
-from baton_messaging.publish import publish
-from baton_messaging.broker.inspect.depth import depths
 from tests.messaging.flow.conftest import Run, declare
 from tests.messaging.flow.test_breaker import published, run
 from tests.sample.events import Sampled

@@ -6,19 +6,19 @@ from uuid import uuid4
 
 import kombu
 import pytest
+from baton_messaging.consuming.delivery import deliver
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.messages.envelope import Envelope, seal, unseal
+from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.publish import publish
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.relaying.retry_round import send_retries
 from celery import current_app
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from baton_messaging.consuming.delivery import deliver
-from baton_messaging.messages.envelope import Envelope, seal, unseal
-from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
-from baton_messaging.diagnosis.progress import progress_of
-from baton_messaging.publish import publish
-from baton_messaging.relaying.outbox_round import send_outbox
-from baton_messaging.relaying.retry_round import send_retries
 from tests.messaging.relay.outbox_and_queue import bundles
 from tests.sample.events import Sampled
 from tests.sample.models import Effect
@@ -68,7 +68,7 @@ def test_three_messages_in_a_row_that_fail_on_transient_errors_open_the_circuit(
 
 
 def test_one_message_that_fails_again_and_again_opens_nothing(settings: Settings) -> None:
-    settings.MESSAGING = {**settings.MESSAGING, "BREAKER_MESSAGE_COUNT": 2}
+    settings.BATON = {**settings.BATON, "BREAKER_MESSAGE_COUNT": 2}
     (envelope,) = published("transient")
     run(envelope, envelope)
     assert Attempt.objects.count() == 2

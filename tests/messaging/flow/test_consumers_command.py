@@ -4,13 +4,13 @@ import json
 from io import StringIO
 
 import pytest
+from baton_messaging.models import AuditEntry, Circuit, Pause
+from baton_messaging.models.audit import Outcome
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from baton_messaging.models import AuditEntry, Circuit, Pause
-from baton_messaging.models.audit import Outcome
 from tests.messaging.flow.test_breaker import published, run
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,19 +10,19 @@ from typing import Any
 import kombu
 import pytest
 from amqp.exceptions import ConsumerCancelled, PreconditionFailed
+from baton_messaging.audit.actors import Actor
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.broker.rabbitmq.declarations import misdeclared
+from baton_messaging.dead_letters.intake import collector
+from baton_messaging.flow_control.pauses import Target, resume
+from baton_messaging.maintenance import queue_migration
+from baton_messaging.maintenance.queue_migration import VIA, MigrationRefused, migrate
+from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Pause
+from baton_messaging.routing.queues import DEAD_LETTER_EXCHANGE, EXCHANGE
 from celery import current_app
 from django.db import connection as database
 from django.utils import timezone
 
-from baton_messaging.dead_letters.intake import collector
-from baton_messaging.audit.actors import Actor
-from baton_messaging.maintenance import queue_migration
-from baton_messaging.maintenance.queue_migration import VIA, MigrationRefused, migrate
-from baton_messaging.flow_control.pauses import Target, resume
-from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Pause
-from baton_messaging.routing.queues import DEAD_LETTER_EXCHANGE, EXCHANGE
-from baton_messaging.broker.rabbitmq.declarations import misdeclared
-from baton_messaging.broker.inspect.depth import depths
 from tests.messaging.flow.conftest import Run, declare, delete
 from tests.messaging.flow.test_breaker import published
 from tests.processes import Process, collector_command, relay_command, running, wait_until, worker_command

@@ -4,23 +4,23 @@ from collections.abc import Iterator
 
 import kombu
 import pytest
+from baton_messaging.audit.actors import Actor
+from baton_messaging.consuming.delivery import deliver
+from baton_messaging.consuming.transaction import _process_long
+from baton_messaging.dead_letters.operations.errors import NotPermitted, WhyMissing
+from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.flow_control.pauses import AlreadyPaused, NotPaused, Target, UnknownTarget, pause, resume
+from baton_messaging.messages.envelope import seal
+from baton_messaging.models import Attempt, AuditEntry, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.models.audit import Action, Outcome
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.relaying.retry_round import send_retries
 from celery import current_app
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from baton_messaging.audit.actors import Actor
-from baton_messaging.dead_letters.operations.errors import NotPermitted, WhyMissing
-from baton_messaging.consuming.delivery import deliver
-from baton_messaging.messages.envelope import seal
-from baton_messaging.flow_control.pauses import AlreadyPaused, NotPaused, Target, UnknownTarget, pause, resume
-from baton_messaging.models import Attempt, AuditEntry, OutboxMessage, Pause, ProcessedMessage
-from baton_messaging.models.audit import Action, Outcome
-from baton_messaging.consuming.transaction import _process_long
-from baton_messaging.diagnosis.progress import progress_of
-from baton_messaging.relaying.outbox_round import send_outbox
-from baton_messaging.relaying.retry_round import send_retries
 from tests.messaging.flow.test_breaker import published, run
 from tests.messaging.relay.outbox_and_queue import bundles
 from tests.sample.models import Effect

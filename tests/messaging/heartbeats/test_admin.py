@@ -3,11 +3,11 @@
 from uuid import uuid4
 
 import pytest
+from baton_messaging.models import Heartbeat
 from django.contrib.admin import site
 from django.test import Client
 from django.urls import reverse
 
-from baton_messaging.models import Heartbeat
 from tests.messaging.reconciling.situations import hold
 
 pytestmark = pytest.mark.django_db

@@ -11,15 +11,15 @@ from uuid import uuid4
 
 import pytest
 import redis
+from baton_messaging.models import Heartbeat
+from baton_messaging.processes.liveness import Life, life_of
+from baton_messaging.publish import publish
+from baton_messaging.relaying.outbox_round import send_outbox
 from celery import current_app
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from baton_messaging.processes.liveness import Life, life_of
-from baton_messaging.models import Heartbeat
-from baton_messaging.publish import publish
-from baton_messaging.relaying.outbox_round import send_outbox
 from tests.messaging.reconciling.situations import hold
 from tests.new_connections import READ_ONLY, new_connections
 from tests.processes import Process, wait_until
@@ -140,7 +140,7 @@ def test_while_the_database_takes_no_writes_nobody_is_restarted_for_its_silence(
 
 
 def test_ages_are_by_the_database_s_clock(settings: Any) -> None:
-    settings.MESSAGING = {**settings.MESSAGING, "HEARTBEAT_STALE_SECONDS": 90}
+    settings.BATON = {**settings.BATON, "HEARTBEAT_STALE_SECONDS": 90}
     row: Any = hold([], role="beat", beaten_seconds_ago=60)
     found = Heartbeat.objects.get(pk=row.pk)
     assert found.is_fresh

@@ -7,11 +7,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from django.db import transaction
-
 from baton_dev.servers.embedded import Valkey
 from baton_messaging.models import Heartbeat
 from baton_messaging.publish import publish
+from django.db import transaction
+
 from tests.processes import Process, collector_command, relay_command, running, wait_until, worker_command
 from tests.sample.events import Sampled
 

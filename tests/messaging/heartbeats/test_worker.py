@@ -4,9 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from celery.worker import state
-
 from baton_messaging.processes.worker import Pulse
+from celery.worker import state
 
 
 class Request(SimpleNamespace):

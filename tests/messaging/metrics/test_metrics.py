@@ -5,6 +5,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_messaging.broker.inspect import snapshot
+from baton_messaging.models import Attempt, Circuit, Heartbeat, OutboxMessage, Pause, Recovery
+from baton_messaging.observability.prometheus import sources
+from baton_messaging.observability.statistics.rollup import tally
+from baton_messaging.publish import publish
+from baton_messaging.routing.send import send_bundle
 from celery import current_app
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -14,12 +20,6 @@ from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from baton_messaging.observability.prometheus import sources
-from baton_messaging.models import Attempt, Circuit, Heartbeat, OutboxMessage, Pause, Recovery
-from baton_messaging.publish import publish
-from baton_messaging.routing.send import send_bundle
-from baton_messaging.observability.statistics.rollup import tally
-from baton_messaging.broker.inspect import snapshot
 from tests.in_time import in_time
 from tests.messaging.dead_letters.factories import a_letter, an_operator
 from tests.messaging.statistics.test_tallying import processed

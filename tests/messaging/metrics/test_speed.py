@@ -6,12 +6,12 @@ MEASURE=1 python -m pytest tests/messaging/metrics/test_speed.py -s
 import os
 
 import pytest
+from baton_messaging.models import OutboxMessage
+from baton_messaging.observability.statistics.rollup import tally
 from celery import current_app
 from django.db import connection
 from django.test import Client
 
-from baton_messaging.models import OutboxMessage
-from baton_messaging.observability.statistics.rollup import tally
 from tests.measuring import measured
 from tests.messaging.dead_letters.factories import an_operator
 from tests.messaging.metrics.test_metrics import a_heartbeat

@@ -5,18 +5,18 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from celery import current_app
-from django.db import transaction
-from django.db.models import F
-from django.db.models.functions import Now
-
-from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.consuming.failures import fault
+from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
+from celery import current_app
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
 from tests.quiet import empty_queues, forget_taken
 from tests.sample.events import Sampled
 

@@ -5,12 +5,11 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from baton_messaging.models import Attempt
+from baton_messaging.recovery import Finding, reconciler
 from celery import current_app
 from django.core.management import CommandError, call_command
 
-from baton_messaging.models import Attempt
-from baton_messaging.recovery import Finding
-from baton_messaging.recovery import reconciler
 from tests.messaging.reconciling.situations import CONSUMER, lose, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

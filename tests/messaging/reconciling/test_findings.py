@@ -5,17 +5,16 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.recovery import Finding, findings, finds
+from baton_messaging.recovery.findings import _checks
+from baton_messaging.routing.discovery import discover
 from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from inventory.models import Reservation
-from baton_messaging.routing.discovery import discover
-from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.recovery import Finding, finds
-from baton_messaging.recovery import findings
-from baton_messaging.recovery.findings import _checks
 from orders import services
 from orders.models import Order
 from tests.orders.factories import a_request, products

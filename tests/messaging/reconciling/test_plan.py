@@ -9,11 +9,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.utils import timezone
-
 from baton_messaging.recovery.losses import _ANY_SUSPECT, _OF_OUTBOX
 from baton_messaging.recovery.settlement import _SETTLE, _START
+from django.db import connection
+from django.utils import timezone
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3_600)]
 

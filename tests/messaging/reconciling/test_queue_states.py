@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from django.db.models.functions import Now
-
+from baton_messaging.broker.inspect.depth import Depth
 from baton_messaging.models import Heartbeat
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.recovery import queue_states
 from baton_messaging.recovery.losses import Loss, losses_of
-from baton_messaging.broker.inspect.depth import Depth
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from django.db.models.functions import Now
+
 from tests.messaging.reconciling.situations import CONSUMER, hold, lose, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import DeadLetter, OutboxMessage
 from baton_messaging.recovery.losses import Loss, losses_of
 from baton_messaging.recovery.queue_states import look
 from baton_messaging.recovery.resend import send_again
+
 from tests.messaging.dead_letters.factories import SHELL
 from tests.messaging.reconciling.situations import (
     CONSUMER,

@@ -4,13 +4,13 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from baton_messaging.broker.inspect.depth import Depth
+from baton_messaging.models import Heartbeat
+from baton_messaging.recovery.loss_rule import QueueState, cause_of_loss, wait_for_proof
+from baton_messaging.recovery.queue_states import _database_time, _wait_for_beats
 from django.db import connection
 from django.db.models.functions import Now
 
-from baton_messaging.models import Heartbeat
-from baton_messaging.recovery.queue_states import _database_time, _wait_for_beats
-from baton_messaging.recovery.loss_rule import QueueState, cause_of_loss, wait_for_proof
-from baton_messaging.broker.inspect.depth import Depth
 from tests.messaging.reconciling.situations import hold
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -4,11 +4,11 @@ import threading
 from collections.abc import Sequence
 
 import pytest
-from django.db import connection, transaction
-
 from baton_messaging.models import OutboxMessage
 from baton_messaging.recovery import settlement
 from baton_messaging.recovery.settlement import settle
+from django.db import connection, transaction
+
 from tests.messaging.reconciling.situations import die, process, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -82,7 +82,9 @@ def test_a_row_that_a_replay_puts_back_meanwhile_is_not_settled() -> None:
 
     thread = threading.Thread(target=second)
     with transaction.atomic():
-        OutboxMessage.objects.update(published_at=None)  # as baton_messaging/dead_letters/operations/replay_rows.py does
+        OutboxMessage.objects.update(
+            published_at=None
+        )  # as baton_messaging/dead_letters/operations/replay_rows.py does
         thread.start()
         thread.join(1)  # it waits for us
     thread.join(10)

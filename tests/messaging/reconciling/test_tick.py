@@ -3,18 +3,18 @@
 from datetime import timedelta
 
 import pytest
-from celery import current_app
-from django.db.models import F
-
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, Recovery
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.recovery.losses import losses_of
 from baton_messaging.recovery.queue_states import look
-from baton_messaging.recovery.resend import send_again
 from baton_messaging.recovery.reconciler import reconcile
+from baton_messaging.recovery.resend import send_again
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from celery import current_app
+from django.db.models import F
+
 from tests.messaging.dead_letters.factories import SHELL
 from tests.messaging.reconciling.situations import (
     CONSUMER,

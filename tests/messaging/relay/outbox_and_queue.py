@@ -2,10 +2,10 @@
 
 from uuid import uuid4
 
+from baton_messaging.publish import publish
 from celery import current_app
 from django.db import transaction
 
-from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import kombu
 import pytest
+from baton_messaging.broker.redis.notify import RingingBatch
+from baton_messaging.models import OutboxMessage
+from baton_messaging.relaying.outbox_round import send_outbox
 from celery import current_app
 from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
 
-from baton_messaging.models import OutboxMessage
-from baton_messaging.relaying.outbox_round import send_outbox
-from baton_messaging.broker.redis.notify import RingingBatch
 from tests.messaging.relay.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

@@ -6,17 +6,17 @@ from typing import Any
 
 import kombu
 import pytest
-from celery import current_app
-from django.utils import timezone
-from pytest_django import Settings
-
-from baton_messaging.messages.envelope import Envelope
+from baton_messaging.broker.routing import UnroutableMessage
 from baton_messaging.flow_control.parking import park
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.relaying.bundles import Refusals, send_bundles
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
-from baton_messaging.broker.routing import UnroutableMessage
+from celery import current_app
+from django.utils import timezone
+from pytest_django import Settings
+
 from tests.messaging.relay.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_broker")]
@@ -94,7 +94,7 @@ def test_a_message_whose_lease_has_ended_is_the_next_relays() -> None:
 def test_what_another_relay_has_by_now_is_not_buried(
     send_round: Any, rows: Any, moment: str, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    settings.MESSAGING = {**settings.MESSAGING, "RELAY_MAX_SEND_FAILURES": 1}
+    settings.BATON = {**settings.BATON, "RELAY_MAX_SEND_FAILURES": 1}
     a_due_retry()
     Attempt.objects.update(due_at=timezone.now() - timedelta(days=1))  # longer than it is borne with
 

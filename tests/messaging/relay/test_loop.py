@@ -4,10 +4,10 @@ import os
 import signal
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.db import connection
 from django.utils import timezone
 
-from baton_messaging.models import OutboxMessage
 from tests.deadlock import lock_in_the_wrong_order
 from tests.messaging.relay.outbox_and_queue import bundles, place
 from tests.processes import Process, relay_command, running, wait_until

@@ -6,18 +6,18 @@ from datetime import timedelta
 
 import kombu
 import pytest
-from celery import current_app
-from django.conf import settings
-from django.db import connection
-from django.utils import timezone
-from pytest_django import Settings
-
+from baton_messaging.conf import baton
 from baton_messaging.dead_letters import RELAY
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.relaying.bundles import BrokerTrouble
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
+from celery import current_app
+from django.db import connection
+from django.utils import timezone
+from pytest_django import Settings
+
 from tests.messaging.relay.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -61,10 +61,10 @@ def test_three_relays_send_each_row_once() -> None:
 
 
 def test_a_broker_that_is_away_costs_a_row_nothing(settings: Settings) -> None:
-    settings.MESSAGING = {**settings.MESSAGING, "RELAY_MAX_SEND_FAILURES": 1}  # each round waits for the broker
+    settings.BATON = {**settings.BATON, "RELAY_MAX_SEND_FAILURES": 1}  # each round waits for the broker
     place(3)
     with kombu.Connection("redis://127.0.0.1:1/0", transport_options={"socket_connect_timeout": 1}) as away:
-        for _ in range(settings.MESSAGING["RELAY_MAX_SEND_FAILURES"] + 1):
+        for _ in range(baton().relay_max_send_failures + 1):
             with pytest.raises((BrokerTrouble, *away.connection_errors)):
                 send_outbox(current_app.amqp.Producer(away, auto_declare=False))
     rows = OutboxMessage.objects.waiting()
@@ -85,7 +85,7 @@ def test_a_relay_that_dies_before_it_marks_loses_its_rows_when_the_lease_ends(pr
 def test_an_event_that_no_release_knows_waits_and_then_joins_the_dead_letters(producer: kombu.Producer) -> None:
     place(1)
     OutboxMessage.objects.update(name="sample.renamed")
-    for _ in range(settings.MESSAGING["RELAY_MAX_SEND_FAILURES"]):
+    for _ in range(baton().relay_max_send_failures):
         assert not DeadLetter.objects.exists()
         OutboxMessage.objects.update(available_at=timezone.now())
         send_outbox(producer)

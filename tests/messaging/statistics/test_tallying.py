@@ -5,11 +5,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection, transaction
-from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
-from uuid_utils.compat import uuid7
-
 from baton_messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage, Tallying
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.observability.statistics.counts import tallies_since
@@ -17,6 +12,11 @@ from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS
 from baton_messaging.observability.statistics.redeliveries import count_redelivery
 from baton_messaging.observability.statistics.rollup import settle_time, tally
 from baton_messaging.observability.statistics.totals import totals
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
 from tests.messaging.dead_letters.factories import a_letter
 
 pytestmark = pytest.mark.django_db(transaction=True)

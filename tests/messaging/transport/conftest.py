@@ -8,9 +8,9 @@ from pathlib import Path
 import kombu
 import pytest
 import redis
-
 from baton_dev.servers.embedded import Valkey
 from baton_messaging.broker.transports import install
+
 from tests.messaging.transport.peer import Peer
 
 

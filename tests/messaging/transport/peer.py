@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import kombu
-
 from baton_messaging.broker.options import redis_options
+
 from tests.processes import wait_until
 
 EXCHANGE = kombu.Exchange("tasks", type="direct")

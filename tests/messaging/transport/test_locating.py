@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 import redis
-
 from baton_messaging.broker.inspect.find import Find, locate
+
 from tests.messaging.transport.peer import Peer
 
 QUEUE = "long"

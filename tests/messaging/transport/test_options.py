@@ -3,11 +3,10 @@ from typing import Any
 
 import kombu
 import pytest
-
+from baton_messaging.broker.options import BadTransportOptions, BrokerSettings, broker_settings, check
 from baton_messaging.broker.rabbitmq import transport
 from baton_messaging.broker.redis import transport as redis_transport
 from baton_messaging.broker.transports import install
-from baton_messaging.broker.options import BadTransportOptions, BrokerSettings, broker_settings, check
 
 
 def settings(url: str) -> BrokerSettings:

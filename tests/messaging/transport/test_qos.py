@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 import redis
-from kombu.transport.redis import Transport as KombuTransport
-
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT, REJECTED, death_of
 from baton_messaging.broker.inspect.depth import Depth, depths
+from kombu.transport.redis import Transport as KombuTransport
+
 from tests.messaging.transport.peer import Peer
 
 Connect = Callable[..., Peer]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import redis
+from baton_messaging.broker.inspect.depth import Depth, depths
 from kombu.asynchronous import Hub, set_event_loop
 from structlog.testing import capture_logs
 
-from baton_messaging.broker.inspect.depth import Depth, depths
 from tests.messaging.transport.peer import Peer
 
 Connect = Callable[..., Peer]

@@ -1,7 +1,7 @@
 import pytest
 import redis
-
 from baton_messaging.broker.routing import UnroutableMessage
+
 from tests.messaging.transport.peer import Peer
 
 

@@ -4,8 +4,8 @@ from typing import Any
 import kombu
 import pytest
 import redis
-
 from baton_messaging.broker.inspect.depth import Depth, depths
+
 from tests.messaging.transport.peer import Peer
 
 Connect = Callable[..., Peer]

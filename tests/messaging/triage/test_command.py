@@ -6,12 +6,12 @@ from io import StringIO
 from uuid import uuid4
 
 import pytest
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
 from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
-from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.publish import publish
 from orders.models import Order
 from tests.messaging.reconciling.situations import process, send
 from tests.orders.factories import an_order, products

@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-
-from baton_messaging.routing.queues import Team
+from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.facts import Facts, Failed, Held, QueueLook, Reach, Sighting, Work
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
+
 from tests.messaging.triage.world import (
     AGAIN,
     AGAIN_IN_QUEUE,
@@ -366,7 +366,7 @@ CASES: list[Case] = [
 
 @pytest.fixture(autouse=True)
 def _grace_of_a_minute(settings: Any) -> None:
-    settings.MESSAGING = {**settings.MESSAGING, "RECONCILE_GRACE_SECONDS": 60}
+    settings.BATON = {**settings.BATON, "RECONCILE_GRACE_SECONDS": 60}
 
 
 def first(world: Facts) -> Verdict:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from baton_messaging.diagnosis.triage.report import Answer, triage
+from baton_messaging.models import Heartbeat, OutboxMessage
+from baton_messaging.recovery.reconciler import reconcile
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from celery import current_app
 from django.conf import settings as configured
 
-from baton_messaging.models import Heartbeat, OutboxMessage
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
-from baton_messaging.recovery.reconciler import reconcile
-from baton_messaging.diagnosis.triage.report import Answer, triage
 from tests.messaging.reconciling.situations import CONSUMER, hold, lose, process, send
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -46,7 +46,7 @@ def test_an_emptied_queue() -> None:
 
 
 def test_a_message_that_is_too_young(settings: Any) -> None:
-    settings.MESSAGING = {**settings.MESSAGING, "RECONCILE_GRACE_SECONDS": 60}
+    settings.BATON = {**settings.BATON, "RECONCILE_GRACE_SECONDS": 60}
     lost = send(age_seconds=5)
     lose()
     assert announced(lost).next_step.text.startswith(GRACE)

@@ -5,16 +5,16 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
+from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.models import DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.publish import publish
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from baton_messaging.models import DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import Reason
-from baton_messaging.database.dedicated_connection import own_connection
-from baton_messaging.publish import publish
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

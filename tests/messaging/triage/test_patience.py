@@ -5,10 +5,16 @@ import sys
 import time
 
 import pytest
+from baton_messaging.diagnosis.triage.gather.deadline import (
+    MIN_SEARCH_SECONDS,
+    SEARCH_SECONDS,
+    after_waiting,
+    age_of_process_seconds,
+    search_seconds,
+)
+from baton_messaging.management.commands import triage
 from django.core.management import call_command
 
-from baton_messaging.management.commands import triage
-from baton_messaging.diagnosis.triage.gather.deadline import MIN_SEARCH_SECONDS, SEARCH_SECONDS, after_waiting, age_of_process_seconds, search_seconds
 from tests.processes import ROOT
 
 
@@ -23,7 +29,8 @@ def test_what_the_start_took_is_taken_from_the_reading(waited: float, left: floa
 
 def test_a_process_knows_how_old_it_is() -> None:
     code = (
-        "import time; time.sleep(0.3); from baton_messaging.diagnosis.triage import patience; print(patience.age_of_process_seconds())"
+        "import time; time.sleep(0.3); from baton_messaging.diagnosis.triage.gather import deadline;"
+        " print(deadline.age_of_process_seconds())"
     )
     started = time.monotonic()
     young = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -11,24 +11,24 @@ from uuid import UUID, uuid4
 
 import kombu
 import pytest
+from baton_messaging.audit.actors import Actor
+from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.diagnosis.triage.gather.deliveries import _refusal
+from baton_messaging.diagnosis.triage.lookup import BadId
+from baton_messaging.diagnosis.triage.report import Answer, triage, triage_patiently
+from baton_messaging.diagnosis.triage.stuck import survey_patiently
+from baton_messaging.flow_control.pauses import Target, pause
+from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.heartbeat import Trouble
+from baton_messaging.publish import publish
+from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.routing.ownership import queue_name_of
 from celery import current_app
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
-from baton_messaging.audit.actors import Actor
-from baton_messaging.flow_control.pauses import Target, pause
-from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage, Pause, ProcessedMessage
-from baton_messaging.models.dead_letter import Reason
-from baton_messaging.models.heartbeat import Trouble
-from baton_messaging.database.dedicated_connection import own_connection
-from baton_messaging.routing.ownership import queue_name_of
-from baton_messaging.publish import publish
-from baton_messaging.relaying.outbox_round import send_outbox
-from baton_messaging.diagnosis.triage.lookup import BadId
-from baton_messaging.diagnosis.triage.gather.deliveries import _refusal
-from baton_messaging.diagnosis.triage.report import Answer, triage, triage_patiently
-from baton_messaging.diagnosis.triage.stuck import survey_patiently
 from tests.in_time import in_time
 from tests.new_connections import READ_ONLY, new_connections
 from tests.sample.events import Sampled

@@ -4,15 +4,15 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from baton_messaging.diagnosis.triage.report import triage
+from baton_messaging.diagnosis.triage.stuck import survey
+from baton_messaging.models import OutboxMessage
+from baton_messaging.publish import publish
 from celery import current_app
 from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from baton_messaging.models import OutboxMessage
-from baton_messaging.publish import publish
-from baton_messaging.diagnosis.triage.report import triage
-from baton_messaging.diagnosis.triage.stuck import survey
 from tests.messaging.reconciling.situations import die, process, send
 from tests.sample.events import Sampled
 

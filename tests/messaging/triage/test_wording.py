@@ -1,12 +1,12 @@
 """Every case of judging can be said, in both languages."""
 
 import pytest
-from django.utils import translation
-
-from baton_messaging.models.dead_letter import Reason
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.report import report
 from baton_messaging.diagnosis.triage.texts.wording import duration
+from baton_messaging.models.dead_letter import Reason
+from django.utils import translation
+
 from tests.messaging.triage.test_judging import CASES
 from tests.messaging.triage.world import AGAIN_IN_QUEUE, delivery, facts
 

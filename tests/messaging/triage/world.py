@@ -5,8 +5,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from baton_messaging.routing.queues import Team
-from baton_messaging.diagnosis.triage.facts import Delivery, Facts, Failed, InHand, Letter, Limits, Process, Processed, Published, QueueLook, Sighting, Subject
+from baton_messaging.conf import Team
+from baton_messaging.diagnosis.triage.facts import (
+    Delivery,
+    Facts,
+    Failed,
+    InHand,
+    Letter,
+    Limits,
+    Process,
+    Processed,
+    Published,
+    QueueLook,
+    Sighting,
+    Subject,
+)
 
 NOW = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 CARE, PLATFORM, SHOP = (Team(name, f"{name.lower()}@example.com") for name in ("Care", "Platform", "Shop"))

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from django.db import connection
-
 from baton_messaging.audit.operations import operation
 from baton_messaging.models import AuditEntry, Interruption
 from baton_messaging.models.audit import Action
 from baton_messaging.models.interruption import Kind
 from baton_messaging.worker.interruptions import note
+from django.db import connection
+
 from tests.messaging.dead_letters.factories import SHELL
 from tests.processes import wait_until
 

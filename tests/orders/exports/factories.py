@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from baton_messaging.models import OutboxMessage, ProcessedMessage
 from django.contrib.auth.models import User
 from django.db import connection
 
-from baton_messaging.models import OutboxMessage, ProcessedMessage
 from orders.exports import services
 from orders.exports.building import write_file
 from orders.exports.columns import Column, Kind, Source

@@ -8,11 +8,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.contrib.auth.models import Permission, User
 from django.db.models.functions import Now
 from django.test import Client
 
-from baton_messaging.models import OutboxMessage
 from orders.exports import building, download, files, housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure, Format

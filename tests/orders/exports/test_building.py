@@ -13,11 +13,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 from django.utils import translation
 
-from baton_messaging.models import OutboxMessage
 from orders.exports import files
 from orders.exports.building import build
 from orders.exports.columns import order_source

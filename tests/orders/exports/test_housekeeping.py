@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
-from baton_messaging.models import OutboxMessage
 from orders.exports import files, housekeeping
 from orders.exports.building import build
 from orders.exports.lease import Hold

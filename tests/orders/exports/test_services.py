@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from baton_messaging.models import OutboxMessage
 from orders.exports import services
 from orders.exports.errors import (
     ExportNotActive,

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from baton_messaging.models import Attempt, DeadLetter
+from baton_messaging.relaying.outbox_round import send_outbox
 from celery import current_app
 from django.db import connection
 
-from baton_messaging.models import Attempt, DeadLetter
-from baton_messaging.relaying.outbox_round import send_outbox
 from orders.exports import housekeeping
 from orders.exports.building import build
 from orders.exports.models import Export

@@ -4,14 +4,14 @@ from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
-from django.db import connection, transaction
-from django.db.models.functions import Now
-
-from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.consuming.failures import fault
+from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.signals import dead_lettered
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
 from orders.exports import housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure

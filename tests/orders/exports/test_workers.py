@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from baton_messaging.models import Attempt, DeadLetter
+from baton_messaging.publish import publish
 from django.conf import settings
 from django.db import transaction
 from playwright.sync_api import Page, expect
 
-from baton_messaging.models import Attempt, DeadLetter
-from baton_messaging.publish import publish
 from orders.events import ExportRequested
 from orders.exports import files, housekeeping
 from orders.exports.models import Export

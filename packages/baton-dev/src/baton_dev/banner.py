@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from config.env import Environment
+from baton_dev.project import Environment
 from baton_dev.supervisor.supervisor import Running
 
 EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not listened on

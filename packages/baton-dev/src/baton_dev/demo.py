@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from baton_dev.servers.service import PROJECT_DIR
+from baton_dev.project import PROJECT_DIR
 from baton_dev.supervisor.tether import tethered
 
 START_SECONDS = 180  # longer than the run itself waits for its programs
@@ -31,9 +31,7 @@ class DemoStack:
     def __enter__(self) -> Self:
         with self._log.open("wb") as out:
             command = tethered([sys.executable, "-m", "baton_dev.run"])
-            self._process = subprocess.Popen(  # noqa: S603 - our own command
-                command, cwd=PROJECT_DIR, stdout=out, stderr=out, start_new_session=True
-            )
+            self._process = subprocess.Popen(command, cwd=PROJECT_DIR, stdout=out, stderr=out, start_new_session=True)
         deadline = time.monotonic() + START_SECONDS
         while not (found := ADDRESS.search(self._output())):
             if self._process.poll() is not None or time.monotonic() > deadline:

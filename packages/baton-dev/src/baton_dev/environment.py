@@ -10,8 +10,8 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.server_user import open_directory
-from baton_dev.servers.service import PROJECT_DIR
 
 SECRET_BYTES = 50
 

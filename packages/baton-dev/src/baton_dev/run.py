@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from baton_dev.environment import complete_environment
-from baton_dev.servers.service import PROJECT_DIR
+from baton_dev.project import PROJECT_DIR, end, environment
 from baton_dev.supervisor.tether import signal_on_parent_death
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def main(command: str = "run", *arguments: str) -> int:
 def errors_in_one_line() -> Iterator[None]:
     """End the process with one line and exit code 2 when something of the surroundings is not as it must be."""
     # These read the environment, which must be complete by now.
-    from config.env import end  # noqa: PLC0415
     from baton_dev.stack import STACK_ERRORS  # noqa: PLC0415
 
     try:
@@ -52,10 +51,9 @@ def errors_in_one_line() -> Iterator[None]:
 
 def run() -> int:
     """Run Baton until a signal comes."""
-    from config.env import env  # noqa: PLC0415
     from baton_dev.stack import Stack  # noqa: PLC0415
 
-    return attend(Stack(env))
+    return attend(Stack(environment()))
 
 
 def attend(stack: Stack) -> int:
@@ -76,20 +74,18 @@ def attend(stack: Stack) -> int:
 
 def manage(*arguments: str) -> int:
     """Become manage.py, with the servers of the run. It must be running."""
-    from config.env import env  # noqa: PLC0415
     from baton_dev.servers.selection import embedded_services, service_urls  # noqa: PLC0415
 
-    services = [service for service in embedded_services(env) if service.was_prepared]
+    services = [service for service in embedded_services(environment()) if service.was_prepared]
     os.chdir(PROJECT_DIR)
     os.execve(sys.executable, [sys.executable, "manage.py", *arguments], {**os.environ, **service_urls(services)})
 
 
 def reset() -> int:
     """Delete the data of the embedded servers. They must be stopped."""
-    from config.env import env  # noqa: PLC0415
     from baton_dev.servers.selection import embedded_services  # noqa: PLC0415
 
-    for service in embedded_services(env):
+    for service in embedded_services(environment()):
         service.destroy()
     return 0
 

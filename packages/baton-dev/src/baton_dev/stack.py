@@ -16,21 +16,20 @@ from typing import Self
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
-from config.env import Environment
 from baton_dev.banner import banner, web_address
 from baton_dev.console import Console
 from baton_dev.drain import drain
-from baton_dev.servers.ports import PortTakenError, is_taken
-from baton_dev.supervisor.procfile import Program, read_procfile
+from baton_dev.project import PROJECT_DIR, Environment
 from baton_dev.readiness import not_at_work
-from baton_dev.servers.server_user import open_directory
+from baton_dev.servers.ports import PortTakenError, is_taken
 from baton_dev.servers.selection import check_named_servers, embedded_services, service_urls
-from baton_dev.servers.service import PROJECT_DIR, ServiceError, try_lock
+from baton_dev.servers.server_user import open_directory
+from baton_dev.servers.service import ServiceError, try_lock
+from baton_dev.supervisor.procfile import Program, read_procfile
 from baton_dev.supervisor.supervisor import Supervisor, SupervisorError
 from baton_dev.supervisor.tether import tethered
-from config.reachability import UnreachableError
 
-STACK_ERRORS = (PortTakenError, ServiceError, SupervisorError, UnreachableError)
+STACK_ERRORS = (PortTakenError, ServiceError, SupervisorError, ConnectionError)
 SET_UP = (("migrate", "--no-input", "--verbosity", "0"), ("seed",))
 ROUND_SECONDS = 0.1
 REVIVE_SECONDS = 1.0  # between looks at what supervisord has given up

@@ -10,12 +10,12 @@ from django.db import transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from baton_messaging.messages.context import cause_of, current_correlation_id
-from baton_messaging.messages.envelope import Envelope
 from baton_messaging.errors import PublishOutsideTransaction
 from baton_messaging.events import Event
-from baton_messaging.models import OutboxMessage
+from baton_messaging.messages.context import cause_of, current_correlation_id
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.tracing import publishing
+from baton_messaging.models import OutboxMessage
 
 
 def publish(*events: Event) -> list[UUID]:

@@ -11,6 +11,6 @@ dead_lettered = Signal()
 # aggregates is left: "needs attention" may be taken back.
 dead_letters_settled = Signal()
 
-# kwargs: alert (baton_messaging.dead_letters.alerts.Alert). Sent by beat's task, once per group and period; the mail to the
+# kwargs: alert (dead_letters.alerts.Alert). Sent by beat's task, once per group and period; the mail to the
 # owner is one receiver, a chat or a pager is another: see docs/operations.md.
 dead_letters_alert = Signal()

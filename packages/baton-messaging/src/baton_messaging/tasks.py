@@ -2,13 +2,13 @@
 
 import structlog
 
-from baton_messaging.maintenance import pruning
 from baton_messaging.dead_letters.alerts import send_alerts
 from baton_messaging.dead_letters.operations.replay import advance
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
+from baton_messaging.maintenance import pruning
+from baton_messaging.observability.statistics.rollup import tally as bring_up_to_date
 from baton_messaging.recovery import reconciler
 from baton_messaging.scheduled import scheduled_task
-from baton_messaging.observability.statistics.rollup import tally as bring_up_to_date
 
 log = structlog.get_logger(__name__)
 

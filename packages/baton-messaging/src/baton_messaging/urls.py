@@ -4,8 +4,8 @@ from django.contrib import admin
 from django.urls import path
 
 from baton_messaging.observability import health
-from baton_messaging.ui.board.views import board
 from baton_messaging.observability.prometheus.views import metrics
+from baton_messaging.ui.board.views import board
 from baton_messaging.ui.triage.pages import stuck_page, triage_page
 
 staff_only = admin.site.admin_view

@@ -1,4 +1,4 @@
-"""PostgreSQL from a wheel, run in the state directory; as root by a user of its own (baton_dev/servers/server_user.py)."""
+"""PostgreSQL from a wheel, run in the state directory; as root by a user of its own (servers/server_user.py)."""
 
 import os
 import secrets

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
+from baton_dev.project import Environment, reachability
 from baton_dev.servers.embedded import Postgres, Valkey
-from config.env import Environment
 from baton_dev.servers.service import Service
-from config.reachability import check_broker, check_database
 
 VARIABLES = {Postgres.name: "DATABASE_URL", Valkey.name: "CELERY_BROKER_URL"}
 
@@ -25,8 +24,8 @@ def service_urls(services: Iterable[Service]) -> dict[str, str]:
 
 
 def check_named_servers(env: Environment) -> None:
-    """Raise UnreachableError when a server that the environment names does not answer."""
+    """Raise ConnectionError when a server that the environment names does not answer."""
     if "DATABASE_URL" in env.model_fields_set:
-        check_database(env.DATABASE_URL)
+        reachability().check_database(env.DATABASE_URL)
     if "CELERY_BROKER_URL" in env.model_fields_set:
-        check_broker(env.CELERY_BROKER_URL)
+        reachability().check_broker(env.CELERY_BROKER_URL)

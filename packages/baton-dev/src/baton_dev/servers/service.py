@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, ClassVar, Self
 
+from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.ports import PortTakenError, free_port, is_taken
 from baton_dev.servers.server_user import open_directory
 from baton_dev.supervisor.tether import signal_on_parent_death
 
-PROJECT_DIR = Path(__file__).resolve().parents[2]
 STOP_TIMEOUT_SECONDS = 15
 PREDECESSOR_TIMEOUT_SECONDS = 15  # what is left of a killed run needs a moment to end
 POLL_SECONDS = 0.05

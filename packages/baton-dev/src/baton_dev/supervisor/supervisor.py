@@ -24,8 +24,8 @@ from xmlrpc.client import ServerProxy
 
 from supervisor.xmlrpc import SupervisorTransport
 
-from baton_dev.supervisor.procfile import Program
 from baton_dev.supervisor.configuration import PROGRAMS, SERVICES, configuration
+from baton_dev.supervisor.procfile import Program
 from baton_dev.supervisor.tether import tethered
 
 RETRY_SECONDS = 15

@@ -12,10 +12,10 @@ import structlog
 from django.db import connection, transaction
 
 from baton_messaging.audit.actors import PERMISSIONS, Actor
+from baton_messaging.database.text import storable
 from baton_messaging.dead_letters.operations.errors import BadText, NotPermitted, OperationRefused, WhyMissing
 from baton_messaging.models import AuditEntry
 from baton_messaging.models.audit import Action, Outcome
-from baton_messaging.database.text import storable
 
 log = structlog.get_logger(__name__)
 

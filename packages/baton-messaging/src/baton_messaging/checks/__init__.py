@@ -15,9 +15,10 @@ from django.core.checks import CheckMessage, Tags, register
 @register()
 def ask(**kwargs: Any) -> list[CheckMessage]:
     """Ask what holds everywhere."""
-    from baton_messaging.checks.questions import ALWAYS  # noqa: PLC0415 - see above
+    from baton_messaging.checks.names import check_own_setting  # noqa: PLC0415 - see above
+    from baton_messaging.checks.questions import ALWAYS  # noqa: PLC0415
 
-    return [finding for question in ALWAYS for finding in question(**kwargs)]
+    return check_own_setting() or [finding for question in ALWAYS for finding in question(**kwargs)]
 
 
 @register(Tags.security, deploy=True)

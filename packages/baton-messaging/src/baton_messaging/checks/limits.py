@@ -7,10 +7,11 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.checks import CheckMessage
 
-from baton_messaging.checks.objections import objection
-from baton_messaging.consumer import ConsumerTask, consumer_tasks
 from baton_messaging.broker.options import BadTransportOptions
 from baton_messaging.broker.options import check as check_transport_options
+from baton_messaging.checks.objections import objection
+from baton_messaging.conf import baton
+from baton_messaging.consumer import ConsumerTask, consumer_tasks
 
 SECONDS_PER_DAY: Final = 86_400
 _MAX_DOUBLINGS: Final = 60  # by then any ceiling is reached
@@ -33,21 +34,21 @@ def _of_task(task: ConsumerTask) -> Iterator[CheckMessage]:
     if soft >= hard:
         text = f"{task.name}: expected soft_time_limit < time_limit, got {soft} s and {hard} s."
         yield objection("E005", text, hint="Leave some seconds between them: in these the failure is recorded.")
-    timeout = settings.MESSAGING["BROKER_CONSUMER_TIMEOUT_SECONDS"]
+    timeout = baton().broker_consumer_timeout_seconds
     if hard >= timeout:
         text = f"{task.name}: expected time_limit < BROKER_CONSUMER_TIMEOUT_SECONDS, got {hard} s and {timeout} s."
         hint = (
             "RabbitMQ would give the message to another worker: lower the limit, or raise consumer_timeout and setting."
         )
         yield objection("E008", text, hint=hint)
-    wait = settings.MESSAGING["DATABASE_WAIT_SECONDS"]
+    wait = baton().database_wait_seconds
     if wait >= hard:
         text = f"{task.name}: expected DATABASE_WAIT_SECONDS < time_limit, got {wait} s and {hard} s."
         yield objection("E010", text, hint="An outage of the database would kill the child and count as a delivery.")
-    if task.retry_backoff_max < settings.MESSAGING["RETRY_FLOOR_SECONDS"]:
+    if task.retry_backoff_max < baton().retry_floor_seconds:
         text = f"{task.name}: expected retry_backoff_max >= RETRY_FLOOR_SECONDS, got {task.retry_backoff_max} s."
         yield objection("E010", text, hint="The ceiling of the backoff lies below its floor.")
-    days = settings.MESSAGING["INBOX_RETENTION_DAYS"]
+    days = baton().inbox_retention_days
     if retry_window_seconds(task) >= days * SECONDS_PER_DAY:
         text = f"{task.name}: expected retries to end within INBOX_RETENTION_DAYS ({days}), got {task.max_retries}."
         yield objection("E009", text, hint="Later ones find no inbox row: lower max_retries or retry_backoff_max.")
@@ -60,18 +61,23 @@ def retry_window_seconds(task: ConsumerTask) -> float:
 
 
 def check_settings_against_each_other(**_kwargs: Any) -> list[CheckMessage]:
-    """Refuse settings of MESSAGING that are not in their order."""
+    """Refuse settings of BATON that are not in their order."""
     return [
         objection(
             "E006",
-            f"Expected {smaller} < {larger}, got {settings.MESSAGING[smaller]} and {settings.MESSAGING[larger]}.",
+            f"Expected {smaller} < {larger}, got {value_of(smaller):g} and {value_of(larger):g}.",
             hint="The inbox makes a second delivery or a replay harmless, so it must outlive both; a lease and a "
             "patience must outlast what they wait for.",
         )
         for names in ASCENDING
         for smaller, larger in pairwise(names)
-        if settings.MESSAGING[smaller] >= settings.MESSAGING[larger]
+        if value_of(smaller) >= value_of(larger)
     ]
+
+
+def value_of(key: str) -> float:
+    """Return the value of a key of ``BATON`` that holds a number."""
+    return float(getattr(baton(), key.lower()))
 
 
 def check_lease(**_kwargs: Any) -> list[CheckMessage]:

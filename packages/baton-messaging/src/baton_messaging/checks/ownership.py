@@ -7,9 +7,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage
 
 from baton_messaging.checks.objections import objection
+from baton_messaging.conf import Queue, baton
 from baton_messaging.consumer import ConsumerTask, consumer_tasks
 from baton_messaging.routing.ownership import queue_of
-from baton_messaging.routing.queues import DEAD_LETTER_EXCHANGE, DEAD_LETTER_QUEUE, Queue, UnknownQueue
+from baton_messaging.routing.queues import DEAD_LETTER_EXCHANGE, DEAD_LETTER_QUEUE, UnknownQueue
 
 #: Domains that belong to nobody (RFC 2606, RFC 6761): a mail to them helps no one.
 NOBODYS_DOMAINS: Final = ("example.com", "example.net", "example.org", "example", "invalid", "test", "localhost")
@@ -36,9 +37,9 @@ def check_dead_letter_routes(**_kwargs: Any) -> list[CheckMessage]:
         objection(
             "E402",
             f"Expected queue {queue.name} to lead to the dead letters, got no such route.",
-            hint="Declare queues with baton_messaging.routing.queues.celery_queues(), from the table in config/queues.py.",
+            hint="Declare queues with celery_queues(), from the table in config/queues.py.",
         )
-        for queue in settings.MESSAGING["QUEUES"]
+        for queue in baton().queues
         if not _has_route(queue)
     ]
 
@@ -65,7 +66,7 @@ def check_owner_addresses(**_kwargs: Any) -> list[CheckMessage]:
             f"Queue {queue.name}: expected an address at which somebody reads, got that of {queue.owner}.",
             hint="Name your own team in config/queues.py.",
         )
-        for queue in settings.MESSAGING["QUEUES"]
+        for queue in baton().queues
         if _is_nobodys(queue.owner.email)
     ]
 

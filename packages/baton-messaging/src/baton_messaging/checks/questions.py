@@ -5,14 +5,16 @@ from typing import Final
 
 from django.core.checks import CheckMessage
 
-from baton_messaging.checks import idempotence
-from baton_messaging.checks import limits
-from baton_messaging.checks import names
-from baton_messaging.checks import ownership
-from baton_messaging.checks import publishing
-from baton_messaging.checks import responsibility
-from baton_messaging.checks import results
-from baton_messaging.checks import visibility
+from baton_messaging.checks import (
+    idempotence,
+    limits,
+    names,
+    ownership,
+    publishing,
+    responsibility,
+    results,
+    visibility,
+)
 
 Question = Callable[..., Sequence[CheckMessage]]
 

@@ -14,17 +14,17 @@ from celery.exceptions import Reject, SoftTimeLimitExceeded
 from django.db import Error as DatabaseError
 from django.db import transaction
 
-from baton_messaging.consuming.requeue import REFUSALS, hand_back, take_apart
-from baton_messaging.dead_letters import bury_unreadable, claim_burial
-from baton_messaging.messages.envelope import Envelope, unseal
-from baton_messaging.errors import BadEnvelope, BadSignature
 from baton_messaging.consuming.failures import describe, record_failure
-from baton_messaging.flow_control.parking import park
-from baton_messaging.models.dead_letter import Reason
-from baton_messaging.database.errors import is_database_there, is_nobodys_fault, is_passing, wait_for_database
-from baton_messaging.consuming.transaction import process
-from baton_messaging.observability.statistics.redeliveries import count_redelivery
+from baton_messaging.consuming.requeue import REFUSALS, hand_back, take_apart
 from baton_messaging.consuming.shutdown import is_being_stopped, is_time_up
+from baton_messaging.consuming.transaction import process
+from baton_messaging.database.errors import is_database_there, is_nobodys_fault, is_passing, wait_for_database
+from baton_messaging.dead_letters import bury_unreadable, claim_burial
+from baton_messaging.errors import BadEnvelope, BadSignature
+from baton_messaging.flow_control.parking import park
+from baton_messaging.messages.envelope import Envelope, unseal
+from baton_messaging.models.dead_letter import Reason
+from baton_messaging.observability.statistics.redeliveries import count_redelivery
 
 if TYPE_CHECKING:
     from baton_messaging.consumer import ConsumerTask

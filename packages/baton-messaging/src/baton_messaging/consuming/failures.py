@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 from django.utils import timezone
 
+from baton_messaging.conf import baton
 from baton_messaging.consuming.backoff import backoff_seconds
+from baton_messaging.database.text import storable
 from baton_messaging.dead_letters import bury
-from baton_messaging.messages.envelope import Envelope
 from baton_messaging.errors import UnknownEvent
 from baton_messaging.flow_control import breaker
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import Attempt
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.database.text import storable
 
 if TYPE_CHECKING:
     from baton_messaging.consumer import ConsumerTask
@@ -65,7 +65,7 @@ def classify(error: BaseException, *, task: "ConsumerTask", attempt: int) -> Ret
         factor=float(task.retry_backoff),
         ceiling=task.retry_backoff_max,
         jitter=task.retry_jitter,
-        floor=settings.MESSAGING["RETRY_FLOOR_SECONDS"],
+        floor=baton().retry_floor_seconds,
     )
     return Retry(delay)
 

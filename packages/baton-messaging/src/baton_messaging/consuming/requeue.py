@@ -12,8 +12,8 @@ import structlog
 from amqp.exceptions import MessageNacked
 from celery.exceptions import Reject
 
-from baton_messaging.messages.envelope import unseal
 from baton_messaging.errors import BadEnvelope
+from baton_messaging.messages.envelope import unseal
 from baton_messaging.relaying.bundles import BROKER_ERRORS
 from baton_messaging.routing.send import send_bundle
 

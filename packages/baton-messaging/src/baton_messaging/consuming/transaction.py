@@ -13,15 +13,15 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
 
+from baton_messaging.consuming.failures import record_failure
+from baton_messaging.consuming.shutdown import is_being_stopped
+from baton_messaging.database.errors import is_nobodys_fault, own_statements
+from baton_messaging.flow_control.holds import current_holds
+from baton_messaging.flow_control.parking import park
 from baton_messaging.messages import tracing
 from baton_messaging.messages.context import messages_in_hand
 from baton_messaging.messages.envelope import Envelope
-from baton_messaging.consuming.failures import record_failure
-from baton_messaging.flow_control.holds import current_holds
-from baton_messaging.flow_control.parking import park
 from baton_messaging.models import ProcessedMessage
-from baton_messaging.database.errors import is_nobodys_fault, own_statements
-from baton_messaging.consuming.shutdown import is_being_stopped
 
 if TYPE_CHECKING:
     from baton_messaging.consumer import ConsumerTask

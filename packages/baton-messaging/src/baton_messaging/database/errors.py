@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
+from baton_messaging.conf import baton
 from baton_messaging.database.dedicated_connection import own_connection
 
 _READ_ONLY = "25006"  # read_only_sql_transaction
@@ -87,7 +87,7 @@ def was_cancelled(error: BaseException) -> bool:
 
 def wait_for_database() -> bool:
     """Drop the broken connection and wait DATABASE_WAIT_SECONDS for a server that takes writes. Tell whether."""
-    wait_seconds: float = settings.MESSAGING["DATABASE_WAIT_SECONDS"]
+    wait_seconds: float = baton().database_wait_seconds
     deadline = time.monotonic() + wait_seconds
     while True:
         connection.close()

@@ -10,16 +10,15 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone
 
+from baton_messaging.conf import Team, baton
 from baton_messaging.dead_letters.operations.groups import Group, groups_of
 from baton_messaging.models import DeadLetter, GroupAlert
 from baton_messaging.routing.ownership import owner_of
-from baton_messaging.routing.queues import Team
 from baton_messaging.signals import dead_letters_alert
 
 log = structlog.get_logger(__name__)
@@ -39,7 +38,7 @@ class Alert:
     def url(self) -> str:
         """Return where the group is looked at; a path only, when DESK_ORIGIN is not set."""
         path = reverse("admin:baton_messaging_deadletter_list", query={"group": self.group.fingerprint})
-        return f"{settings.MESSAGING['DESK_ORIGIN'].rstrip('/')}{path}"
+        return f"{baton().desk_origin.rstrip('/')}{path}"
 
 
 def send_alerts(now: datetime | None = None) -> int:
@@ -64,11 +63,11 @@ def _forget_settled_groups() -> None:
 def _kind(group: Group, last: GroupAlert | None, now: datetime) -> Kind | None:
     if last is None:
         return "new"
-    if last.alerted_at > now - _seconds("ALERT_PERIOD_SECONDS"):
+    if last.alerted_at > now - timedelta(seconds=baton().alert_period_seconds):
         return None
-    if any(last.letter_count < count <= group.open_count for count in settings.MESSAGING["ALERT_GROWTH_COUNTS"]):
+    if any(last.letter_count < count <= group.open_count for count in baton().alert_growth_counts):
         return "growing"
-    age = _seconds("ALERT_AGE_SECONDS")
+    age = timedelta(seconds=baton().alert_age_seconds)
     is_told = last.aged_at is not None and last.aged_at > now - age
     return "old" if group.first_at <= now - age and not is_told else None
 
@@ -100,7 +99,3 @@ def _tell(alert: Alert) -> None:
     failures = [answer for _receiver, answer in answers if isinstance(answer, Exception)]
     if failures and len(failures) == len(answers):
         raise failures[0]
-
-
-def _seconds(setting: str) -> timedelta:
-    return timedelta(seconds=settings.MESSAGING[setting])

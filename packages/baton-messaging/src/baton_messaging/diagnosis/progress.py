@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from baton_messaging.flow_control.holds import Hold, Holds
 from baton_messaging.diagnosis.message_states import Known, Place
+from baton_messaging.flow_control.holds import Hold, Holds
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import State as LetterState
 from baton_messaging.routing.ownership import owner_of

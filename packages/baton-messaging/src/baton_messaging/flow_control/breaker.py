@@ -9,17 +9,17 @@ looks for the inbox row of the message on trial, and only while some circuit is 
 """
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import structlog
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from baton_messaging.messages.envelope import Envelope
+from baton_messaging.conf import baton
 from baton_messaging.flow_control.parking import park
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import Circuit
 
 log = structlog.get_logger(__name__)
@@ -66,7 +66,7 @@ def absorb(consumer: str, envelope: Envelope, *, error_class: str) -> bool:
         return False
     if circuit.probe_message_id == envelope.message_id:
         _fail_probe(circuit, error_class)
-    if circuit.has_been_open_for(timezone.now()) > settings.MESSAGING["BREAKER_PATIENCE_SECONDS"]:
+    if circuit.has_been_open_for(timezone.now()) > baton().breaker_patience_seconds:
         return False
     park(consumer, [envelope])
     return True
@@ -83,13 +83,13 @@ def note_transient_failure(consumer: str, *, error_class: str) -> None:
 
 
 def _open_if_due(consumer: str, error_class: str) -> None:
-    count = settings.MESSAGING["BREAKER_MESSAGE_COUNT"]
-    arguments = {
+    count = baton().breaker_message_count
+    arguments: dict[str, Any] = {
         "consumer": consumer,
         "error_class": error_class,
         "count": count,
         "look_back": count * LOOK_BACK,
-        "delay": timedelta(seconds=settings.MESSAGING["BREAKER_PROBE_SECONDS"]),
+        "delay": timedelta(seconds=baton().breaker_probe_seconds),
     }
     with connection.cursor() as cursor:
         cursor.execute(_OPEN, arguments)
@@ -114,6 +114,6 @@ def _fail_probe(circuit: Circuit, error_class: str) -> None:
 
 def probe_delay_seconds(failed_count: int) -> float:
     """Return the seconds until the next trial: BREAKER_PROBE_SECONDS, doubled with each, up to the ceiling."""
-    first: float = settings.MESSAGING["BREAKER_PROBE_SECONDS"]
-    ceiling: float = settings.MESSAGING["BREAKER_MAX_PROBE_SECONDS"]
+    first: float = baton().breaker_probe_seconds
+    ceiling: float = baton().breaker_max_probe_seconds
     return min(ceiling, first * float(2 ** min(failed_count, 32)))

@@ -16,15 +16,15 @@ from django.db.models import Count
 from django.db.models.fields.json import KT
 from kombu.message import Message
 
+from baton_messaging.broker.inspect.peek import peek
 from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.intake.raw_message import Arrival, NotABundle, read
-from baton_messaging.messages.envelope import unseal
 from baton_messaging.errors import BadEnvelope
 from baton_messaging.events import is_known, known_versions
+from baton_messaging.messages.envelope import unseal
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import State
 from baton_messaging.routing.subscriptions import is_registered
-from baton_messaging.broker.inspect.peek import peek
 
 UNKNOWN_CONSUMER: Final = "unknown consumer"
 UNKNOWN_EVENT: Final = "unknown event"

@@ -1,7 +1,7 @@
 """Delete what nobody needs any more, in small batches: short locks, and a tick that comes twice harms nothing (F31).
 
 Invariant: nothing that is still on its way is deleted: an unpublished outbox row, a retry that is not sent yet, a dead
-letter that nobody has dealt with, nor what is needed to answer for it (baton_messaging/maintenance/retention.py).
+letter that nobody has dealt with, nor what is needed to answer for it (maintenance/retention.py).
 """
 
 from collections.abc import Iterator
@@ -9,12 +9,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 from django_celery_results.models import TaskResult
 
-from baton_messaging.maintenance.retention import prunable_attempts, prunable_inbox, prunable_interruptions, prunable_letters, prunable_replays
+from baton_messaging.conf import baton
+from baton_messaging.maintenance.retention import (
+    prunable_attempts,
+    prunable_inbox,
+    prunable_interruptions,
+    prunable_letters,
+    prunable_replays,
+)
 from baton_messaging.models import Attempt, Heartbeat, Minute, OutboxMessage, ProcessedMessage
 
 HEARTBEAT_RETENTION = timedelta(days=1)  # of a process that was killed: long enough to ask in the morning what it did
@@ -30,7 +36,12 @@ class Retention:
 
 def retentions(now: datetime) -> Iterator[Retention]:
     """Return what is past its retention at ``now``."""
-    outbox, inbox = _days_before(now, "OUTBOX_RETENTION_DAYS"), _days_before(now, "INBOX_RETENTION_DAYS")
+    keep = baton()
+    outbox, inbox = now - timedelta(days=keep.outbox_retention_days), now - timedelta(days=keep.inbox_retention_days)
+    minutes, results = (
+        now - timedelta(days=keep.minute_retention_days),
+        now - timedelta(days=keep.result_retention_days),
+    )
     yield Retention("outbox", OutboxMessage.objects.filter(published_at__lt=outbox))
     yield Retention("dead_letters", prunable_letters(now))
     yield Retention("inbox", prunable_inbox(ProcessedMessage.objects.filter(processed_at__lt=inbox)))
@@ -38,9 +49,8 @@ def retentions(now: datetime) -> Iterator[Retention]:
     yield Retention("interruptions", prunable_interruptions(now))
     yield Retention("replays", prunable_replays(now))
     yield Retention("heartbeats", Heartbeat.objects.filter(beaten_at__lt=now - HEARTBEAT_RETENTION))
-    minutes = _days_before(now, "MINUTE_RETENTION_DAYS")
     yield Retention("minutes", Minute.objects.filter(is_folded=True, minute__lt=minutes))
-    yield Retention("results", TaskResult.objects.filter(date_done__lt=_days_before(now, "RESULT_RETENTION_DAYS")))
+    yield Retention("results", TaskResult.objects.filter(date_done__lt=results))
 
 
 def prune(now: datetime | None = None) -> dict[str, int]:
@@ -48,13 +58,8 @@ def prune(now: datetime | None = None) -> dict[str, int]:
     return {retention.name: _delete_in_batches(retention.rows) for retention in retentions(now or timezone.now())}
 
 
-def _days_before(now: datetime, setting: str) -> datetime:
-    days: int = settings.MESSAGING[setting]
-    return now - timedelta(days=days)
-
-
 def _delete_in_batches(rows: "models.QuerySet[Any]") -> int:
-    size = settings.MESSAGING["PRUNE_BATCH_SIZE"]
+    size = baton().prune_batch_size
     total = 0
     while True:
         with transaction.atomic():

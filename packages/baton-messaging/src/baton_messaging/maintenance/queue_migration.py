@@ -16,19 +16,19 @@ from typing import Any, Final, TypeVar
 import kombu
 import structlog
 from amqp.exceptions import AMQPNotImplementedError, InternalError
-from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Exists, OuterRef
 
 from baton_messaging.audit.actors import Actor
+from baton_messaging.broker.rabbitmq.declarations import misdeclared
+from baton_messaging.broker.rabbitmq.shovel import consumer_count, message_count, move
+from baton_messaging.conf import baton
 from baton_messaging.errors import MessagingError
 from baton_messaging.flow_control.parking import park
 from baton_messaging.flow_control.pauses import AlreadyPaused, Target, pause, resume
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, Pause, ProcessedMessage
 from baton_messaging.routing.ownership import queue_of
 from baton_messaging.routing.subscriptions import all_consumers, subscription_named
-from baton_messaging.broker.rabbitmq.declarations import misdeclared
-from baton_messaging.broker.rabbitmq.shovel import consumer_count, message_count, move
 
 log = structlog.get_logger(__name__)
 
@@ -167,7 +167,7 @@ def _pause(queue: str, actor: Actor) -> list[Pause]:
 @transaction.atomic
 def _send_again(consumer: str, *, since: datetime) -> None:
     """Park what left for the consumer shortly before the pause and has not come to an end."""
-    since -= timedelta(seconds=settings.MESSAGING["RELAY_LEASE_SECONDS"])
+    since -= timedelta(seconds=baton().relay_lease_seconds)
     subscription = subscription_named(consumer)
     here: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": consumer}
     settled = Exists(ProcessedMessage.objects.filter(**here)) | Exists(DeadLetter.objects.open().filter(**here))

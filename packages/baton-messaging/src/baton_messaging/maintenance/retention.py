@@ -8,9 +8,9 @@ long as somebody may ask.
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 
+from baton_messaging.conf import baton
 from baton_messaging.models import Attempt, DeadLetter, Interruption, ProcessedMessage, Replay
 from baton_messaging.models.dead_letter import UNSETTLED, State, retention
 
@@ -31,7 +31,7 @@ def prunable_attempts(rows: "QuerySet[Attempt]") -> "QuerySet[Attempt]":
 
 def prunable_interruptions(now: datetime) -> "QuerySet[Interruption]":
     """Return the notes that no letter needs any more."""
-    old = now - timedelta(days=settings.MESSAGING["OUTBOX_RETENTION_DAYS"])
+    old = now - timedelta(days=baton().outbox_retention_days)
     return Interruption.objects.filter(~_has_letter(task_id="task_id", state__in=ANSWERABLE), seen_at__lt=old)
 
 

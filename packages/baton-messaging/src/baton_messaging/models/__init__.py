@@ -7,9 +7,9 @@ from baton_messaging.models.dead_letter import DeadLetter
 from baton_messaging.models.flow_control import Circuit, Pause
 from baton_messaging.models.group_alert import GroupAlert
 from baton_messaging.models.heartbeat import Heartbeat
+from baton_messaging.models.inbox import ProcessedMessage
 from baton_messaging.models.interruption import Interruption
 from baton_messaging.models.outbox import OutboxMessage
-from baton_messaging.models.inbox import ProcessedMessage
 from baton_messaging.models.recovery import Recovery
 from baton_messaging.models.replay import Replay
 from baton_messaging.models.statistics import Minute, Tallying, Total

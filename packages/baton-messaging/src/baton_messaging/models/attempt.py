@@ -6,7 +6,7 @@ notes nothing about another one: a worker may have failed and parked the message
 
 Each replay of a dead letter begins a round: its attempts count anew, and the earlier rounds stay as history. The round
 opens with attempt 0, which holds what the message had died of, and is what the relay sends. Attempt 0 of round 0 is a
-message that was held back before it was ever tried (baton_messaging/flow_control/parking.py).
+message that was held back before it was ever tried (flow_control/parking.py).
 
 What is held (a pause, an open circuit) is due and not claimed: no row of it changes while it waits.
 """

@@ -5,19 +5,19 @@
      │ └──discard──▶ discarded ◀┘ (only from open)      every arrow is one UPDATE whose WHERE names the state it leaves
      └────restore───────┘
 
-Invariant: at most one unsettled row per consumer and message (``baton_dead_letter_unsettled_once``); ``settled_at`` says what
-``state`` says (``baton_dead_letter_settled_at_says_what_state_says``).
+Invariant: at most one unsettled row per consumer and message (``baton_dead_letter_unsettled_once``); ``settled_at``
+says what ``state`` says (``baton_dead_letter_settled_at_says_what_state_says``).
 """
 
 from datetime import datetime, timedelta
 from typing import Any, Self
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.conf import baton
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models.inbox import ProcessedMessage
 
@@ -185,7 +185,7 @@ class DeadLetter(models.Model):
 
 def retention() -> timedelta:
     """Return how long a settled dead letter is kept."""
-    return timedelta(days=settings.MESSAGING["DEAD_LETTER_RETENTION_DAYS"])
+    return timedelta(days=baton().dead_letter_retention_days)
 
 
 def inbox_row() -> Exists:

@@ -1,7 +1,8 @@
 """What is held back, and why: a pause by a person, or a circuit that failures opened.
 
-Invariant: a pause is never changed but to end it (``baton_pause_ends_once``), so the rows are their own history; at most one
-is in force per target (``baton_pause_once_per_target``). A circuit is open while ``opened_at`` is set, one row per consumer.
+Invariant: a pause is never changed but to end it (``baton_pause_ends_once``), so the rows are their own history; at
+most one is in force per target (``baton_pause_once_per_target``). A circuit is open while ``opened_at`` is set, one row
+per consumer.
 """
 
 from datetime import datetime
@@ -49,7 +50,9 @@ class Pause(models.Model):
         permissions = [("pause_consumer", "Can pause and resume consumers")]
         constraints = [
             models.UniqueConstraint(
-                fields=["consumer", "event_name", "key"], condition=Q(resumed_at=None), name="baton_pause_once_per_target"
+                fields=["consumer", "event_name", "key"],
+                condition=Q(resumed_at=None),
+                name="baton_pause_once_per_target",
             ),
             models.CheckConstraint(
                 condition=(~Q(consumer="") & Q(event_name="", key=""))

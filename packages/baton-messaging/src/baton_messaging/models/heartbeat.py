@@ -1,6 +1,6 @@
 """One row per living process of ours: that it lives, and what it has in hand.
 
-Invariant: a row is written only by its own process, after its own loop has turned (baton_messaging/processes). So a fresh
+Invariant: a row is written only by its own process, after its own loop has turned (processes). So a fresh
 row proves a turning loop, not a pid; a process that hangs, is stopped or was killed leaves a row that gets old. A
 clean stop deletes it. All times are the database's clock, so that the clocks of the machines do not matter.
 """
@@ -8,11 +8,12 @@ clean stop deletes it. All times are the database's clock, so that the clocks of
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
+
+from baton_messaging.conf import baton
 
 _LOOKED_AT: Final = "looked_at"
 
@@ -34,7 +35,7 @@ class Trouble(models.TextChoices):
 
 def stale_after() -> timedelta:
     """Return the age at which a row no longer counts as a sign of life."""
-    return timedelta(seconds=settings.MESSAGING["HEARTBEAT_STALE_SECONDS"])
+    return timedelta(seconds=baton().heartbeat_stale_seconds)
 
 
 class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
@@ -108,7 +109,9 @@ class Heartbeat(models.Model):
         verbose_name = _("process")
         verbose_name_plural = _("processes")
         default_permissions = ("view",)
-        constraints = [models.CheckConstraint(condition=models.Q(role__in=Role.values), name="baton_heartbeat_role_known")]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="baton_heartbeat_role_known")
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -65,7 +65,7 @@ class ProcessedQuerySet(models.QuerySet["ProcessedMessage"]):
     def claim_unless_held(self, *, consumer: str, event: str, message_ids: Sequence[UUID], worker: str) -> set[UUID]:
         """Claim, in the same single statement, unless something of this consumer may be held: then nothing.
 
-        Of those that are not returned baton_messaging.flow_control knows which must wait, and ``claim`` takes what is new.
+        Of those that are not returned ``flow_control`` knows which must wait, and ``claim`` takes what is new.
         """
         arguments = {"consumer": consumer, "event": event, "worker": worker, "ids": _array(message_ids)}
         with connection.cursor() as cursor:

@@ -34,7 +34,9 @@ class Interruption(models.Model):
         db_table = "baton_interruption"
         verbose_name = _("interruption")
         default_permissions = ("view",)
-        constraints = [models.CheckConstraint(condition=models.Q(kind__in=Kind.values), name="baton_interruption_kind_known")]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(kind__in=Kind.values), name="baton_interruption_kind_known")
+        ]
         indexes = [
             models.Index("task_id", name="baton_interruption_by_task"),
             models.Index("seen_at", name="baton_interruption_by_age"),

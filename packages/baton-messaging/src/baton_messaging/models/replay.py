@@ -52,7 +52,9 @@ class Replay(models.Model):
         verbose_name_plural = _("replays")
         default_permissions = ("view",)
         indexes = [
-            models.Index("id", name="baton_replay_watching", condition=Q(released_at__isnull=True, stopped_at__isnull=True))
+            models.Index(
+                "id", name="baton_replay_watching", condition=Q(released_at__isnull=True, stopped_at__isnull=True)
+            )
         ]
 
     def __str__(self) -> str:

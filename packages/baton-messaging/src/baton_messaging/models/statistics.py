@@ -1,8 +1,8 @@
 """What happened, counted per minute and consumer: what Prometheus and the board's charts are told from.
 
-Invariant: one row per minute and consumer (``baton_minute_once_per_consumer``). A minute that nothing can be added to any
-more is folded into its consumer's total once: by the transaction that marks it. So total plus open minutes never goes
-down, whatever is pruned.
+Invariant: one row per minute and consumer (``baton_minute_once_per_consumer``). A minute that nothing can be added to
+any more is folded into its consumer's total once: by the transaction that marks it. So total plus open minutes never
+goes down, whatever is pruned.
 """
 
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ TALLIED = (*COUNTS, "dead_counts", *HISTOGRAMS, *SUMS)
 
 
 class Tally(models.Model):
-    """Counts of one consumer. Histograms count by the buckets of baton_messaging/observability/statistics/histogram.py."""
+    """Counts of one consumer. Histograms count by the buckets of observability/statistics/histogram.py."""
 
     consumer = models.CharField(max_length=200)
     processed_count = models.BigIntegerField(default=0)

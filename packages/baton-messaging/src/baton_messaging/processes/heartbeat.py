@@ -12,8 +12,8 @@ from time import monotonic
 from typing import Any, Final
 
 import structlog
-from django.conf import settings
 
+from baton_messaging.conf import baton
 from baton_messaging.processes.rows import delete, upsert
 
 log = structlog.get_logger(__name__)
@@ -61,7 +61,7 @@ class Heart:
     @property
     def is_due(self) -> bool:
         """Tell whether it is time for another beat."""
-        beat_seconds: float = settings.MESSAGING["HEARTBEAT_SECONDS"]
+        beat_seconds: float = baton().heartbeat_seconds
         return monotonic() - self._beaten >= beat_seconds
 
     def start(self) -> None:

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import kombu
 import structlog
-from django.conf import settings
 
-from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
 from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
+from baton_messaging.conf import baton
 
 log = structlog.get_logger(__name__)
 
@@ -54,5 +54,5 @@ class Intake:
             return True
         now = monotonic()
         self._idle_with_work_since = self._idle_with_work_since or now
-        stalled_seconds: float = settings.MESSAGING["HEARTBEAT_STALE_SECONDS"]
+        stalled_seconds: float = baton().heartbeat_stale_seconds
         return now - self._idle_with_work_since < stalled_seconds

@@ -3,8 +3,7 @@
 import threading
 from time import monotonic
 
-from django.conf import settings
-
+from baton_messaging.conf import baton
 from baton_messaging.processes.heartbeat import Heart, Sign
 
 
@@ -40,7 +39,7 @@ class RoundHeart:
         deadline = monotonic() + seconds
         while not stopping.is_set() and (rest := deadline - monotonic()) > 0:
             self.trouble()
-            stopping.wait(min(rest, settings.MESSAGING["HEARTBEAT_SECONDS"]))
+            stopping.wait(min(rest, baton().heartbeat_seconds))
 
     def _beat(self, *, is_consuming: bool, trouble: str = "") -> None:
         if not self._heart.is_due:

@@ -1,7 +1,7 @@
 """The heart of a worker: stamped by the timer of its event loop, the same loop that takes messages and hands them out.
 
 Celery's bootstep, added in config/celery.py. The loop also turns while the pool drains, and while the broker is away
-(baton_messaging/worker/consumer.py calls between two tries to connect), so a worker that waits for its broker lives; it
+(worker/consumer.py calls between two tries to connect), so a worker that waits for its broker lives; it
 only does not consume. Hazard: with the pool ``solo`` a task *is* the loop, and one that runs for longer than
 HEARTBEAT_STALE_SECONDS looks dead.
 """
@@ -13,8 +13,8 @@ from typing import Any, Final
 from celery import bootsteps
 from celery.signals import worker_shutdown
 from celery.worker import state
-from django.conf import settings
 
+from baton_messaging.conf import baton
 from baton_messaging.processes.heartbeat import Heart, Sign
 from baton_messaging.processes.in_flight import holding_of
 from baton_messaging.processes.intake import Intake
@@ -33,7 +33,7 @@ class HeartStep(bootsteps.StartStopStep):
         pulse = Pulse(worker, heart)
         _keep_connection_from_children(heart)
         worker.consumer.while_connecting = pulse.beat_if_due
-        worker.timer.call_repeatedly(settings.MESSAGING["HEARTBEAT_SECONDS"], pulse.beat)
+        worker.timer.call_repeatedly(baton().heartbeat_seconds, pulse.beat)
         worker_shutdown.connect(lambda **_kwargs: heart.stop(), sender=worker, weak=False)
         heart.start()
         pulse.beat()

@@ -12,8 +12,8 @@ from typing import Any, Final
 import structlog
 from django.db import transaction
 
-from baton_messaging.routing.discovery import discover
 from baton_messaging.database.errors import is_database_away
+from baton_messaging.routing.discovery import discover
 
 log = structlog.get_logger(__name__)
 

@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from django.conf import settings
-
 from baton_messaging.broker.inspect.depth import Depth
+from baton_messaging.conf import baton
 
 LATER_COUNT: Final = 10  # processed messages that were sent later: one may have come by another way, ten have not
 MARGIN: Final = timedelta(minutes=1)  # by which they were later: a relay marks a whole round at its end
@@ -88,4 +87,4 @@ def wait_for_proof(sent_at: datetime, state: QueueState) -> Wait | None:
 
 def grace() -> timedelta:
     """Return how long after it was sent a message is never looked at."""
-    return timedelta(seconds=settings.MESSAGING["RECONCILE_GRACE_SECONDS"])
+    return timedelta(seconds=baton().reconcile_grace_seconds)

@@ -8,14 +8,14 @@ from typing import Final
 from uuid import UUID
 
 from celery import current_app
-from django.conf import settings
 from django.db import connection
 
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.conf import baton
 from baton_messaging.models import Heartbeat
+from baton_messaging.recovery.loss_rule import LATER_COUNT, QueueState
 from baton_messaging.routing.ownership import queue_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, UnknownQueue
-from baton_messaging.recovery.loss_rule import LATER_COUNT, QueueState
-from baton_messaging.broker.inspect.depth import depths
 
 LOOK_BACK: Final = 20_000  # newest rows of the inbox: read in some tens of milliseconds
 
@@ -66,7 +66,7 @@ def held_now() -> Held:
 def _wait_for_beats(queues: Iterable[str], *, since: datetime) -> set[str]:
     """Wait until the workers of some queues have beaten after ``since``; return the queues of those that did not."""
     wanted = set(queues)
-    deadline = time.monotonic() + 2 * settings.MESSAGING["HEARTBEAT_SECONDS"]
+    deadline = time.monotonic() + 2 * baton().heartbeat_seconds
     while True:
         late = Heartbeat.objects.fresh().workers().filter(beaten_at__lte=since, queues__overlap=list(wanted))
         unheard = {queue for queues_ in late.values_list("queues", flat=True) for queue in queues_} & wanted

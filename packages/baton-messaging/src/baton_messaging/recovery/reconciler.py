@@ -9,17 +9,17 @@ from typing import Any, Final
 from uuid import UUID
 
 import structlog
-from django.conf import settings
 
-from baton_messaging.routing.ownership import queue_of
-from baton_messaging.routing.queues import UnknownQueue
+from baton_messaging.conf import baton
 from baton_messaging.recovery.findings import Finding, findings
+from baton_messaging.recovery.loss_rule import QueueState
 from baton_messaging.recovery.losses import Loss, is_any_suspect, losses_of
 from baton_messaging.recovery.queue_states import look
 from baton_messaging.recovery.resend import send_again
-from baton_messaging.recovery.loss_rule import QueueState
 from baton_messaging.recovery.settlement import settle
 from baton_messaging.relaying.bundles import BROKER_ERRORS
+from baton_messaging.routing.ownership import queue_of
+from baton_messaging.routing.queues import UnknownQueue
 from baton_messaging.routing.subscriptions import all_consumers
 
 log = structlog.get_logger(__name__)
@@ -76,7 +76,7 @@ def _recover(outcome: Outcome, *, dry_run: bool) -> None:
     if not is_any_suspect():
         return
     deadline = monotonic() + BUDGET_SECONDS
-    states, held = look([queue.name for queue in settings.MESSAGING["QUEUES"]])
+    states, held = look([queue.name for queue in baton().queues])
     uncollected_count = max((state.uncollected_count for state in states.values()), default=0)
     if uncollected_count:
         log.warning("reconciler_waits_for_collector", uncollected_count=uncollected_count)

@@ -1,7 +1,7 @@
 """Send lost messages again by the relay's door for retries, and count them.
 
 A retry that was lost is unsent again; a first delivery becomes attempt 0 of round 0, as if it had been held back
-(baton_messaging/flow_control/parking.py). Both demand that nothing has happened to the message since it was found: two reconcilers
+(flow_control/parking.py). Both demand that nothing has happened to the message since it was found: two reconcilers
 at once send it once, and what has died meanwhile does not kill again.
 """
 
@@ -11,9 +11,9 @@ from typing import Final
 
 from django.db import connection, transaction
 
+from baton_messaging.database.outbox_notify import wake_relay_on_commit
 from baton_messaging.recovery.conditions import NOT_DEAD, NOT_PROCESSED, REPLAY_REQUESTED
 from baton_messaging.recovery.losses import Loss
-from baton_messaging.database.outbox_notify import wake_relay_on_commit
 
 LOST: Final = "LostByBroker"  # what the history of a message says instead of an error
 

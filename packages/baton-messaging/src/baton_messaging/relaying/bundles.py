@@ -14,14 +14,14 @@ import kombu.exceptions
 import redis.exceptions
 import structlog
 
-from baton_messaging.messages.envelope import Envelope, seal
-from baton_messaging.errors import MessagingError
-from baton_messaging.routing.ownership import queue_of
-from baton_messaging.routing.send import send_bundle
-from baton_messaging.routing.subscriptions import subscription_named
 from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
 from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.errors import MessagingError
+from baton_messaging.messages.envelope import Envelope, seal
+from baton_messaging.routing.ownership import queue_of
+from baton_messaging.routing.send import send_bundle
+from baton_messaging.routing.subscriptions import subscription_named
 
 log = structlog.get_logger(__name__)
 

@@ -12,18 +12,18 @@ from typing import Any
 import kombu
 import structlog
 from celery import current_app
-from django.conf import settings
 from django.db import DatabaseError, connection
 
-from baton_messaging.processes.rounds import RoundHeart
-from baton_messaging.models.heartbeat import Trouble
+from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
+from baton_messaging.broker.rabbitmq.declarations import misdeclared
+from baton_messaging.conf import baton
 from baton_messaging.database.errors import is_passing
+from baton_messaging.database.outbox_notify import CHANNEL
+from baton_messaging.models.heartbeat import Trouble
+from baton_messaging.processes.rounds import RoundHeart
 from baton_messaging.relaying.bundles import BROKER_ERRORS, BrokerFull, BrokerTrouble
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
-from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
-from baton_messaging.broker.rabbitmq.declarations import misdeclared
-from baton_messaging.database.outbox_notify import CHANNEL
 
 log = structlog.get_logger(__name__)
 
@@ -108,7 +108,7 @@ class Relay:
     def _wait(self) -> None:
         """Sleep until a commit publishes something, RELAY_POLL_SECONDS at most."""
         with connection.wrap_database_errors:
-            for _ in connection.connection.notifies(timeout=settings.MESSAGING["RELAY_POLL_SECONDS"], stop_after=1):
+            for _ in connection.connection.notifies(timeout=baton().relay_poll_seconds, stop_after=1):
                 return
 
     def _drop_database_connection(self) -> None:

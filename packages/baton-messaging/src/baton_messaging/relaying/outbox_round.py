@@ -1,7 +1,7 @@
 """One round over the outbox: claim, send one copy per consumer, mark.
 
 Invariant: a row is marked published only after the broker confirmed it for every consumer, or it was parked for one
-that is held (baton_messaging/flow_control). Killed at any line, the row is sent again when its lease ends, and the inbox absorbs the
+that is held (flow_control). Killed at any line, the row is sent again when its lease ends, and the inbox absorbs the
 copy.
 """
 
@@ -11,20 +11,20 @@ from datetime import timedelta
 
 import kombu
 import structlog
-from django.conf import settings
 from django.db import transaction
 
+from baton_messaging.conf import baton
+from baton_messaging.consuming.failures import describe
 from baton_messaging.dead_letters import RELAY, bury
 from baton_messaging.errors import UnknownEvent
 from baton_messaging.events import is_known
-from baton_messaging.consuming.failures import describe
 from baton_messaging.flow_control.holds import current_holds
 from baton_messaging.flow_control.parking import park
+from baton_messaging.messages.tracing import relayed
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.relaying.bundles import BrokerTrouble, QueueTrouble, send_bundles
 from baton_messaging.routing.subscriptions import subscriptions_of
-from baton_messaging.messages.tracing import relayed
 
 log = structlog.get_logger(__name__)
 
@@ -55,9 +55,9 @@ class Delivery:
 
 def send_outbox(producer: kombu.Producer) -> int:
     """Send what is due; return how many rows were claimed. Raises BrokerTrouble, with every unsent row given back."""
-    config = settings.MESSAGING
-    lease = timedelta(seconds=config["RELAY_LEASE_SECONDS"])
-    rows = OutboxMessage.objects.claim(limit=config["RELAY_BATCH_SIZE"], lease=lease)
+    config = baton()
+    lease = timedelta(seconds=config.relay_lease_seconds)
+    rows = OutboxMessage.objects.claim(limit=config.relay_batch_size, lease=lease)
     consumers = {name: [known.consumer for known in subscriptions_of(name)] for name in {row.name for row in rows}}
     deliveries = [Delivery(row, consumers[row.name]) for row in rows]
     if any(row.is_anything_held for row in rows):
@@ -115,7 +115,7 @@ def _postpone_or_bury(delivery: Delivery) -> None:
     """Let the row wait; after RELAY_MAX_SEND_FAILURES bury the copies that were at fault themselves."""
     row, sent = delivery.row, set(delivery.sent)
     at_fault = any(not isinstance(error, QueueTrouble) for error in delivery.refusals.values())
-    spent = row.send_failure_count + 1 >= settings.MESSAGING["RELAY_MAX_SEND_FAILURES"]
+    spent = row.send_failure_count + 1 >= baton().relay_max_send_failures
     with transaction.atomic():
         if not OutboxMessage.objects.of_claim([row]).select_for_update().exists():
             return  # another relay has it

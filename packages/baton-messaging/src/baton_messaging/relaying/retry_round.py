@@ -5,17 +5,17 @@ from datetime import timedelta
 
 import kombu
 import structlog
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from baton_messaging.dead_letters import bury
+from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.conf import baton
 from baton_messaging.consuming.failures import describe
+from baton_messaging.dead_letters import bury
 from baton_messaging.flow_control.probes import tend
 from baton_messaging.models import Attempt
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.relaying.bundles import BrokerTrouble, QueueTrouble, send_bundles
-from baton_messaging.broker.routing import UnroutableMessage
 
 log = structlog.get_logger(__name__)
 
@@ -25,9 +25,9 @@ def send_retries(producer: kombu.Producer) -> int:
 
     Raises BrokerTrouble, with all unsent given back.
     """
-    config = settings.MESSAGING
-    lease = timedelta(seconds=config["RELAY_LEASE_SECONDS"])
-    due, is_circuit_open = Attempt.objects.claim_due(limit=config["RELAY_BATCH_SIZE"], lease=lease)
+    config = baton()
+    lease = timedelta(seconds=config.relay_lease_seconds)
+    due, is_circuit_open = Attempt.objects.claim_due(limit=config.relay_batch_size, lease=lease)
     groups: dict[str, list[Attempt]] = defaultdict(list)
     for attempt in due:
         groups[attempt.consumer].append(attempt)
@@ -56,8 +56,8 @@ def _send_group(consumer: str, group: list[Attempt], producer: kombu.Producer) -
 def _may_pass(attempt: Attempt, error: Exception) -> bool:
     """Tell whether to ask again when the lease ends: a consumer that is gone will not come back, a queue may."""
     if isinstance(error, UnroutableMessage):
-        config = settings.MESSAGING
-        patience = timedelta(seconds=config["RELAY_MAX_SEND_FAILURES"] * config["RELAY_LEASE_SECONDS"])
+        config = baton()
+        patience = timedelta(seconds=config.relay_max_send_failures * config.relay_lease_seconds)
         return timezone.now() - attempt.due_at < patience
     return isinstance(error, QueueTrouble)
 

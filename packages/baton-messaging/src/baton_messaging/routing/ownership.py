@@ -2,7 +2,8 @@
 
 from django.conf import settings
 
-from baton_messaging.routing.queues import Queue, Team, UnknownQueue, queue_named
+from baton_messaging.conf import Queue, Team
+from baton_messaging.routing.queues import UnknownQueue, queue_named
 from baton_messaging.routing.subscriptions import subscription_named
 
 

@@ -1,14 +1,14 @@
 """Which queue a task goes to, who owns it, and how the broker must declare it.
 
-Invariant: a queue exists only if the project's table (``settings.MESSAGING["QUEUES"]``) names it; with
+Invariant: a queue exists only if the project's table (``baton().queues``) names it; with
 ``task_create_missing_queues`` off a typo fails at once instead of filling a queue that nobody reads.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import kombu
-from django.conf import settings
+
+from baton_messaging.conf import Queue, baton
 
 EXCHANGE = kombu.Exchange("tasks", type="direct", durable=True)
 DEAD_LETTER_EXCHANGE = kombu.Exchange("dead_letters", type="direct", durable=True)
@@ -16,30 +16,6 @@ DEAD_LETTER_QUEUE = "dead_letters"
 #: Returns of a dead letter to its queue. RabbitMQ 4 drops a message after 20 unless told otherwise, and 3.x refuses -1
 #: for "never"; a collector that cannot write for a night, several times a second, stays below this.
 DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
-
-
-@dataclass(frozen=True)
-class Team:
-    """The people who answer for a queue: a name and the address that alerts go to."""
-
-    name: str
-    email: str
-
-    def __str__(self) -> str:
-        return f"{self.name} <{self.email}>"
-
-
-@dataclass(frozen=True)
-class Queue:
-    """One line of the project's queue table. A name with a dot is a lane of the app before the dot."""
-
-    name: str
-    owner: Team
-
-    @property
-    def app_label(self) -> str:
-        """Return the app whose work this queue carries."""
-        return self.name.partition(".")[0]
 
 
 class UnknownQueue(LookupError):
@@ -53,7 +29,7 @@ class UnknownQueue(LookupError):
 
 def queue_named(name: str) -> Queue:
     """Return the line of the table. Raises UnknownQueue."""
-    table: dict[str, Queue] = {queue.name: queue for queue in settings.MESSAGING["QUEUES"]}
+    table: dict[str, Queue] = {queue.name: queue for queue in baton().queues}
     try:
         return table[name]
     except KeyError:

@@ -6,7 +6,7 @@
 - A queue that RabbitMQ has with other arguments ends the whole worker. Here it is left out, and taken up once migrated.
 - A queue that is declared anew may get no consumer again. Here an idle worker renews its subscription (renewal.py).
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
-- Nobody could tell whether it takes messages. Here it counts what it receives (baton_messaging/processes reads it).
+- Nobody could tell whether it takes messages. Here it counts what it receives (processes reads it).
 - A task that a child takes up while the worker stops is forgotten, and run again. Here it is waited for.
 - With the pool ``solo`` a task holds up the event loop, and the leases with it. Here a thread renews them on Redis.
   Hazard: on RabbitMQ such a task holds up the heartbeats, too; one longer than two of them runs again.
@@ -30,10 +30,10 @@ from kombu import Queue
 from kombu.message import Message
 
 from baton_messaging.broker.rabbitmq.declarations import Misdeclared, misdeclared
-from baton_messaging.worker.in_flight import keeping_what_was_handed_out
-from baton_messaging.broker.redis.lease import LeasePoller
-from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS, Renewal
+from baton_messaging.broker.rabbitmq.timeouts import answering_within
+from baton_messaging.broker.redis.lease import LeasePoller
+from baton_messaging.worker.in_flight import keeping_what_was_handed_out
 
 log = structlog.get_logger(__name__)
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 import structlog
 from celery.signals import task_unknown
 
-from baton_messaging.models.interruption import Kind
 from baton_messaging.database.dedicated_connection import own_connection
 from baton_messaging.database.text import storable
+from baton_messaging.models.interruption import Kind
 
 log = structlog.get_logger(__name__)
 

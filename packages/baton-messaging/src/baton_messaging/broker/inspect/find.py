@@ -17,9 +17,9 @@ from typing import Any, Final
 import kombu
 from kombu.utils.json import loads
 
-from baton_messaging.broker.redis.unacked import Booking
 from baton_messaging.broker.dead_letter_headers import is_message
 from baton_messaging.broker.redis.transport import Channel as RedisChannel
+from baton_messaging.broker.redis.unacked import Booking
 
 _CHUNK: Final = 500  # messages read at a time
 _MESSAGE_ID: Final = re.compile(rb'message_id\\*": ?\\*"([0-9a-f-]{36})')

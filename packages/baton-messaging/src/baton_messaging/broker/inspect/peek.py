@@ -13,11 +13,11 @@ from amqp.exceptions import MessageNacked
 from kombu.message import Message
 from kombu.utils.json import loads
 
-from baton_messaging.broker.redis.unacked import Booking
 from baton_messaging.broker.dead_letter_headers import is_message
 from baton_messaging.broker.rabbitmq.shovel import message_count, move
-from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from baton_messaging.broker.redis.dequeue import Message as RedisMessage
+from baton_messaging.broker.redis.transport import Channel as RedisChannel
+from baton_messaging.broker.redis.unacked import Booking
 
 _CHUNK = 100  # messages read at a time
 

@@ -11,7 +11,7 @@ worker's events must not keep it from consuming, which is what empties the broke
 Its workers hear of every consumer that RabbitMQ ends (losses.py), and wait for an answer no longer than they want to
 (patience.py).
 
-Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in baton_messaging/routing/queues.py.
+Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in routing/queues.py.
 """
 
 from contextlib import suppress

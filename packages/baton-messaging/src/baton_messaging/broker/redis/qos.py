@@ -22,10 +22,10 @@ from kombu.transport import virtual
 from kombu.utils.encoding import bytes_to_str
 from redis.exceptions import RedisError
 
-from baton_messaging.broker.redis.unacked import Booking
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT, REJECTED, bury, bury_unreadable
 from baton_messaging.broker.redis.delivery_limit import count_return, is_exceeded
 from baton_messaging.broker.redis.scripts import FORGET, MOVE, OVERDUE, RENEW
+from baton_messaging.broker.redis.unacked import Booking
 
 log = structlog.get_logger(__name__)
 

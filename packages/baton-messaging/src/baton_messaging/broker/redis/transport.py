@@ -12,11 +12,11 @@ from typing import Any
 
 from kombu.transport import redis as kombu_redis
 
-from baton_messaging.broker.redis.lease import LeasePoller
 from baton_messaging.broker.options import check
+from baton_messaging.broker.redis.dequeue import TakingChannel
+from baton_messaging.broker.redis.lease import LeasePoller
 from baton_messaging.broker.redis.qos import QoS
 from baton_messaging.broker.routing import RoutingChannel
-from baton_messaging.broker.redis.dequeue import TakingChannel
 
 OPTIONS = ("dead_letter_queue", "delivery_limit", "exchange", "queues")
 

@@ -5,13 +5,13 @@ A rejected message that nobody left a note of died of what can be seen of it: it
 
 from dataclasses import dataclass
 
-from baton_messaging.dead_letters.intake.raw_message import Arrival
+from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT
 from baton_messaging.consuming.failures import ErrorDescription, fault
+from baton_messaging.dead_letters.intake.raw_message import Arrival
 from baton_messaging.models import Interruption
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.models.interruption import Kind
 from baton_messaging.routing.subscriptions import is_registered
-from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT
 
 
 @dataclass(frozen=True)

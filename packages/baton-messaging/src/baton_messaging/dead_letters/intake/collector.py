@@ -22,12 +22,12 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from kombu.message import Message
 
+from baton_messaging.broker.rabbitmq.declarations import misdeclared
+from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS
 from baton_messaging.dead_letters.intake.raw_message import read
 from baton_messaging.dead_letters.intake.transfer import collect
 from baton_messaging.processes.rounds import RoundHeart
 from baton_messaging.routing.queues import dead_letter_queue
-from baton_messaging.broker.rabbitmq.declarations import misdeclared
-from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS
 
 log = structlog.get_logger(__name__)
 

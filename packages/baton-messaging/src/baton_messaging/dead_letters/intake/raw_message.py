@@ -1,7 +1,7 @@
 """Read a message of the broker's dead-letter queue: what is in it, why it is there, and who was to have it.
 
 Nothing here raises for what a message contains: what cannot be understood is kept as text. Source: Celery's message
-protocol 2; RabbitMQ manual, "Dead Letter Exchanges" (baton_messaging/broker writes the same headers on Redis).
+protocol 2; RabbitMQ manual, "Dead Letter Exchanges" (broker writes the same headers on Redis).
 """
 
 import base64

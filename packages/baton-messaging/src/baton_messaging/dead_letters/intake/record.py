@@ -15,13 +15,13 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 from django.utils import timezone
 
+from baton_messaging.database.errors import is_passing, was_cancelled
+from baton_messaging.database.text import storable
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.database.errors import is_passing, was_cancelled
 from baton_messaging.routing.ownership import owner_of
 from baton_messaging.signals import dead_lettered
-from baton_messaging.database.text import storable
 
 if TYPE_CHECKING:
     from baton_messaging.consuming.failures import ErrorDescription

@@ -7,11 +7,11 @@ from django.db.models import Exists, OuterRef
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.dead_letters.intake.record import tell
-from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo
 from baton_messaging.dead_letters.operations.duplicates import change_without_rivals
-from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo
 from baton_messaging.dead_letters.operations.replay_rows import call_back
 from baton_messaging.dead_letters.operations.resolve import tell_settled
+from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import State

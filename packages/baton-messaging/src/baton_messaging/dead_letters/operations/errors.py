@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from baton_messaging.errors import MessagingError
 from baton_messaging.database.text import storable
+from baton_messaging.errors import MessagingError
 
 
 class OperationRefused(MessagingError):

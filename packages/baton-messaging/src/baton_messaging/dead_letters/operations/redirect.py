@@ -13,8 +13,8 @@ from django.db.models import Exists, OuterRef
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.dead_letters.intake.record import group_of
-from baton_messaging.dead_letters.operations.errors import BadRedirect, BadSelection, NothingToDo
 from baton_messaging.dead_letters.operations.duplicates import change_without_rivals
+from baton_messaging.dead_letters.operations.errors import BadRedirect, BadSelection, NothingToDo
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import DeadLetter, ProcessedMessage
 from baton_messaging.models.audit import Action

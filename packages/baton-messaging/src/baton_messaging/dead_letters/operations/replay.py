@@ -16,8 +16,8 @@ from baton_messaging.audit.actors import MACHINERY, Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo
 from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run, with_fate
-from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.dead_letters.operations.replay_rows import send_held, withdraw_unsent
+from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import DeadLetter, Replay
 from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import State

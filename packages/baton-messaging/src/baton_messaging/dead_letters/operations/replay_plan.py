@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, cast
 
-from django.conf import settings
 from django.db.models import Case, Count, F, Q, TextChoices, Value, When
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from baton_messaging.conf import baton
 from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.reverify import reread
 from baton_messaging.dead_letters.operations.selection import Selection
@@ -85,7 +85,7 @@ def with_fate(letters: DeadLetterQuerySet, *fates: Fate) -> DeadLetterQuerySet:
 
 
 def _fate() -> Case:
-    remembered = timedelta(days=settings.MESSAGING["INBOX_RETENTION_DAYS"])
+    remembered = timedelta(days=baton().inbox_retention_days)
     forgotten = Q(occurred_at__isnull=True) | Q(occurred_at__lt=F("first_failed_at") - remembered)
     relayed = Q(consumer=RELAY, event_name__in=known_names())
     return Case(

@@ -9,8 +9,8 @@ from typing import Final
 from django.db import IntegrityError, transaction
 
 from baton_messaging.dead_letters.intake.record import tell
-from baton_messaging.messages.envelope import unseal
 from baton_messaging.errors import BadEnvelope
+from baton_messaging.messages.envelope import unseal
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.dead_letter import DeadLetterQuerySet, Reason
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 import kombu
 from celery import current_app
 
-from baton_messaging.diagnosis.doctor.database import clock_line
-from baton_messaging.diagnosis.doctor.register import BROKER, examines
-from baton_messaging.diagnosis.doctor.lines import Line, judged
 from baton_messaging.broker.redis.transport import Channel as RedisChannel
+from baton_messaging.diagnosis.doctor.database import clock_line
+from baton_messaging.diagnosis.doctor.lines import Line, judged
+from baton_messaging.diagnosis.doctor.register import BROKER, examines
 
 ANSWER_SECONDS: Final = 1.5  # below the doctor's deadline, so that the line says what the connection said
 MIN_RABBITMQ: Final = (3, 10)

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from django.conf import settings
 from django.db import connection
 
-from baton_messaging.diagnosis.doctor.register import DATABASE, examines
-from baton_messaging.diagnosis.doctor.lines import Line, count_of, duration, judged
-from baton_messaging.observability.health import unapplied_migration_count
-from baton_messaging.models import Heartbeat
+from baton_messaging.conf import baton
 from baton_messaging.database.errors import takes_writes
+from baton_messaging.diagnosis.doctor.lines import Line, count_of, duration, judged
+from baton_messaging.diagnosis.doctor.register import DATABASE, examines
+from baton_messaging.models import Heartbeat
+from baton_messaging.observability.health import unapplied_migration_count
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
@@ -69,7 +69,7 @@ def clock_line(what: str, *, theirs: datetime, before: datetime, after: datetime
 def examine_connections() -> Iterator[Line]:
     """Compare what all living processes may open with what the server allows (F56)."""
     available = int(_value("SHOW max_connections")) - int(_value("SHOW superuser_reserved_connections"))
-    web = settings.MESSAGING["WEB_CONNECTION_COUNT"]
+    web = baton().web_connection_count
     others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh())
     budget = web + others
     yield judged(

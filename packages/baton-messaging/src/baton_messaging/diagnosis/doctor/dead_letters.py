@@ -3,20 +3,20 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from django.conf import settings
 from django.db.models import Count, Max, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from baton_messaging.diagnosis.doctor.register import DATABASE, examines
+from baton_messaging.conf import baton
 from baton_messaging.diagnosis.doctor.lines import Line, count_of, duration, judged
+from baton_messaging.diagnosis.doctor.register import DATABASE, examines
 from baton_messaging.models import DeadLetter
 
 
 @examines("dead letters", needs=(DATABASE,))
 def examine_dead_letters() -> Iterator[Line]:
     """Name owners with open dead letters older than ALERT_AGE_SECONDS."""
-    age_seconds = settings.MESSAGING["ALERT_AGE_SECONDS"]
+    age_seconds = baton().alert_age_seconds
     old = DeadLetter.objects.open().filter(died_at__lt=Now() - timedelta(seconds=age_seconds))
     owners = old.values("owner").annotate(letter_count=Count("pk"), oldest=Min("died_at"), newest=Max("died_at"))
     wanted = f"none open for longer than {duration(age_seconds)}"

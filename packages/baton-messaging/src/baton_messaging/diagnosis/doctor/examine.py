@@ -12,9 +12,9 @@ from contextlib import contextmanager, nullcontext
 
 from django.db import connection, connections, transaction
 
-from baton_messaging.diagnosis.doctor.register import DATABASE, Examination, all_examinations
-from baton_messaging.diagnosis.doctor.redaction import without_secrets
 from baton_messaging.diagnosis.doctor.lines import Line, Verdict, unknown
+from baton_messaging.diagnosis.doctor.redaction import without_secrets
+from baton_messaging.diagnosis.doctor.register import DATABASE, Examination, all_examinations
 
 
 def ask_all() -> list[Line]:

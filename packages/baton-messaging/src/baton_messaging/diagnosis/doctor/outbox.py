@@ -7,8 +7,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from baton_messaging.dead_letters import RELAY
-from baton_messaging.diagnosis.doctor.register import DATABASE, examines
 from baton_messaging.diagnosis.doctor.lines import Line, count_of, duration, judged
+from baton_messaging.diagnosis.doctor.register import DATABASE, examines
 from baton_messaging.models import DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import State
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from baton_messaging.diagnosis.doctor.register import DATABASE, examines
 from baton_messaging.diagnosis.doctor.lines import Line, judged
+from baton_messaging.diagnosis.doctor.register import DATABASE, examines
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Trouble
 

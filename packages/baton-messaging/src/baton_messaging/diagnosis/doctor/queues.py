@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from celery import current_app
-from django.conf import settings
 
-from baton_messaging.diagnosis.doctor.broker import broker_connection
-from baton_messaging.diagnosis.doctor.register import BROKER, DATABASE, examines
-from baton_messaging.diagnosis.doctor.lines import Line, judged
-from baton_messaging.models import Heartbeat
-from baton_messaging.routing.queues import Queue
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.shovel import message_count
+from baton_messaging.conf import Queue, baton
+from baton_messaging.diagnosis.doctor.broker import broker_connection
+from baton_messaging.diagnosis.doctor.lines import Line, judged
+from baton_messaging.diagnosis.doctor.register import BROKER, DATABASE, examines
+from baton_messaging.models import Heartbeat
 
 
 @examines("consumers of the queues", needs=(DATABASE,))
@@ -23,7 +22,7 @@ def examine_consumers() -> Iterator[Line]:
     for beat in Heartbeat.objects.fresh().filter(role="worker"):
         for name in beat.queues:
             workers[name].append(beat)
-    for queue in settings.MESSAGING["QUEUES"]:
+    for queue in baton().queues:
         yield _consumed(queue, workers[queue.name])
 
 

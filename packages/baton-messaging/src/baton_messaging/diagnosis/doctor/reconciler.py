@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from baton_messaging.diagnosis.doctor.register import DATABASE, examines
 from baton_messaging.diagnosis.doctor.lines import Line, judged
+from baton_messaging.diagnosis.doctor.register import DATABASE, examines
 from baton_messaging.recovery import findings
 
 WHAT, WANTED = "rows and their messages", "none that contradict each other"

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from baton_messaging.routing.discovery import discover
 from baton_messaging.diagnosis.doctor.lines import Line
+from baton_messaging.routing.discovery import discover
 
 Examine = Callable[[], Iterable[Line]]
 

@@ -6,10 +6,10 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 
-from baton_messaging.consumer import consumer_tasks
-from baton_messaging.diagnosis.doctor.register import examines
-from baton_messaging.diagnosis.doctor.lines import Line, duration, judged
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
+from baton_messaging.consumer import consumer_tasks
+from baton_messaging.diagnosis.doctor.lines import Line, duration, judged
+from baton_messaging.diagnosis.doctor.register import examines
 
 
 @examines("system checks", deadline_seconds=15)  # no server is waited for: it is this machine that may be busy
@@ -32,7 +32,7 @@ def examine_limits() -> Iterator[Line]:
     name, limit = _longest_limit()
     options: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
     if "visibility_timeout" not in options:
-        timeout = settings.MESSAGING["BROKER_CONSUMER_TIMEOUT_SECONDS"]
+        timeout = settings.BATON["BROKER_CONSUMER_TIMEOUT_SECONDS"]
         yield judged(
             limit < timeout,
             "consumer timeout of the broker",

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
-from baton_messaging.recovery.loss_rule import MARGIN
 from baton_messaging.diagnosis.triage.facts import Delivery, Facts, Process, QueueLook
 from baton_messaging.diagnosis.triage.verdict import Line, line
+from baton_messaging.recovery.loss_rule import MARGIN
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
 CLOCK_SLACK_SECONDS: Final = 5.0  # between two machines, before we call a clock wrong
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from baton_messaging.routing.queues import Team
+from baton_messaging.conf import Team
 
 Where = Literal["queue", "taken", "dead letters"]
 

@@ -7,10 +7,10 @@ one that the message meets first, and the evidence both.
 
 from typing import Final
 
-from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
-from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
 from baton_messaging.diagnosis.triage.evidence import trail
 from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Delivery, Facts
+from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
+from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
 from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
 from baton_messaging.diagnosis.triage.rules.ruling import Rule, Ruling
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running

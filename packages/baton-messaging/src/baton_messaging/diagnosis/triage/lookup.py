@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.database.text import storable
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 
 MAX_KEY_LENGTH = 200  # as long as the column
 MAX_DIGITS = 18  # of a bigint

@@ -7,12 +7,18 @@ from typing import Any
 from django.db import OperationalError
 from django.urls import reverse
 
-from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.gather.gather import database_reach, gather, impatient, reach_after, without_database
+from baton_messaging.diagnosis.triage.gather.gather import (
+    database_reach,
+    gather,
+    impatient,
+    reach_after,
+    without_database,
+)
 from baton_messaging.diagnosis.triage.judge import judge
-from baton_messaging.diagnosis.triage.verdict import State, Verdict
+from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.texts.wording import evidence_texts, question_texts, state_text, step_text
+from baton_messaging.diagnosis.triage.verdict import State, Verdict
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,21 @@ from urllib.parse import urlencode
 from django.db import OperationalError
 from django.urls import reverse
 
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
-from baton_messaging.diagnosis.triage.lookup import Asked, about
-from baton_messaging.diagnosis.triage.gather.gather import database_reach, gather, impatient, reach_after, without_database
-from baton_messaging.diagnosis.triage.judge import judge
+from baton_messaging.diagnosis.triage.gather.gather import (
+    database_reach,
+    gather,
+    impatient,
+    reach_after,
+    without_database,
+)
 from baton_messaging.diagnosis.triage.gather.snapshot import now
+from baton_messaging.diagnosis.triage.judge import judge
+from baton_messaging.diagnosis.triage.lookup import Asked, about
 from baton_messaging.diagnosis.triage.report import Report, colour_of, report
 from baton_messaging.diagnosis.triage.subjects import all_kinds
-from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.diagnosis.triage.texts.wording import STATES, duration
+from baton_messaging.diagnosis.triage.verdict import State, Verdict
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 
 OLDER_THAN: Final = timedelta(minutes=5)
 MAX_KEYS: Final = 1_000  # looked at one by one; with more, the oldest tell the story

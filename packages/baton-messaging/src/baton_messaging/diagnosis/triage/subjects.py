@@ -12,8 +12,8 @@ from uuid import UUID
 
 from django.utils.functional import Promise
 
-from baton_messaging.routing.discovery import discover
 from baton_messaging.diagnosis.triage.facts import Subject
+from baton_messaging.routing.discovery import discover
 
 Find = Callable[[Collection[str]], Mapping[str, Subject]]
 Unsettled = Callable[[datetime, int], Iterable[str]]

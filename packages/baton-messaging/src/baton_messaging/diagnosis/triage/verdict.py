@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from baton_messaging.routing.queues import Team
+from baton_messaging.conf import Team
 
 
 class State(StrEnum):

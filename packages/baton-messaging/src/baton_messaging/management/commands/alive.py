@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError
 
-from baton_messaging.processes.liveness import life_of
 from baton_messaging.models.heartbeat import Role
+from baton_messaging.processes.liveness import life_of
 
 DEAD = 1
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from baton_messaging.diagnosis.triage.lookup import BadId
 from baton_messaging.diagnosis.triage.gather.deadline import after_waiting, age_of_process_seconds
+from baton_messaging.diagnosis.triage.lookup import BadId
 from baton_messaging.diagnosis.triage.report import Answer, Report, triage_patiently
 from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_patiently
 

@@ -1,4 +1,4 @@
-"""What consumers did: counters and histograms, from totals that never go down (baton_messaging/observability/statistics).
+"""What consumers did: counters and histograms, from totals that never go down (observability/statistics).
 
 Every consumer has its series from the first scrape on, at zero: Prometheus cannot see the step from nothing to one.
 """
@@ -12,9 +12,9 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
 from baton_messaging.dead_letters.intake.record import RELAY
-from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, labels_of
 from baton_messaging.models import DeadLetter, Recovery, Tallying
 from baton_messaging.models.dead_letter import Reason
+from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, labels_of
 from baton_messaging.observability.statistics.counts import counted_as
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS, LAG_BOUNDS, cumulated
 from baton_messaging.observability.statistics.totals import Figures, totals

@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from django.conf import settings
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, QUEUE_LABELS, labels_of
-from baton_messaging.models import Attempt, Circuit, Pause
-from baton_messaging.routing.ownership import platform_owner
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, Queue
-from baton_messaging.observability.statistics.outbox import outbox_standing
-from baton_messaging.routing.subscriptions import all_consumers
 from baton_messaging.broker.inspect.snapshot import look_at
+from baton_messaging.conf import Queue, baton
+from baton_messaging.models import Attempt, Circuit, Pause
+from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, QUEUE_LABELS, labels_of
+from baton_messaging.observability.statistics.outbox import outbox_standing
+from baton_messaging.routing.ownership import platform_owner
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.routing.subscriptions import all_consumers
 
 
 def outbox_metrics() -> Iterable[Metric]:
@@ -29,7 +29,7 @@ def outbox_metrics() -> Iterable[Metric]:
 
 def broker_metrics() -> Iterable[Metric]:
     """Ask the broker how deep its queues are. It may not answer: then only that is said."""
-    queues = [*settings.MESSAGING["QUEUES"], Queue(DEAD_LETTER_QUEUE, owner=platform_owner())]
+    queues = [*baton().queues, Queue(DEAD_LETTER_QUEUE, owner=platform_owner())]
     found = look_at([queue.name for queue in queues])
     yield GaugeMetricFamily("baton_broker_up", "1 if the broker answered in time", value=int(found is not None))
     if found is None:

@@ -1,15 +1,15 @@
-"""Who is at work: from the signs of life of workers, relays, collectors and beat (baton_messaging/processes)."""
+"""Who is at work: from the signs of life of workers, relays, collectors and beat (processes)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.conf import settings
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, QUEUE_LABELS, labels_of
+from baton_messaging.conf import baton
 from baton_messaging.models.heartbeat import Heartbeat, Role
+from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, QUEUE_LABELS, labels_of
 from baton_messaging.observability.statistics.counts import counted_as
 from baton_messaging.routing.subscriptions import all_consumers
 
@@ -28,7 +28,7 @@ def process_metrics() -> Iterable[Metric]:
     yield up
     yield ages
     workers = GaugeMetricFamily("baton_queue_workers", "Workers that take from the queue", labels=QUEUE_LABELS)
-    for queue in settings.MESSAGING["QUEUES"]:
+    for queue in baton().queues:
         taking = sum(queue.name in beat.queues and beat.is_consuming for beat in fresh)
         workers.add_metric((queue.name, queue.owner.name), taking)
     yield workers

@@ -9,11 +9,11 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
+from baton_messaging.database.errors import is_database_away
 from baton_messaging.observability.prometheus.consumers import consumer_metrics
 from baton_messaging.observability.prometheus.pipeline import broker_metrics, held_metrics, outbox_metrics
 from baton_messaging.observability.prometheus.processes import process_metrics
 from baton_messaging.observability.prometheus.sources import Source, contributed
-from baton_messaging.database.errors import is_database_away
 
 log = structlog.get_logger(__name__)
 

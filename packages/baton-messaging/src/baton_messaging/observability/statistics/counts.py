@@ -20,7 +20,7 @@ from baton_messaging.routing.subscriptions import all_consumers, subscription_na
 # Deaths that are a failed run of the handler; in the others it never ran, or gave no answer.
 FAILED_RUNS = {Reason.RETRIES_SPENT, Reason.PERMANENT_ERROR, Reason.TIME_LIMIT}
 
-# An edited copy takes the place of its original by an inbox row that nobody processed: baton_messaging/dead_letters/editing.
+# An edited copy takes the place of its original by an inbox row that nobody processed: dead_letters/editing.
 _PROCESSED = """
     WITH processed AS (
         SELECT date_trunc('minute', processed_at) AS minute, consumer, duration_ms / 1000.0::float8 AS seconds,

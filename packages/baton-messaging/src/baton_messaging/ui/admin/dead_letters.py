@@ -3,16 +3,16 @@
 from django.contrib import admin
 from django.urls import URLPattern, path
 
+from baton_messaging.models import DeadLetter
 from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
 from baton_messaging.ui.desk.audit import audit_list
-from baton_messaging.ui.desk.editing import edit_page
 from baton_messaging.ui.desk.dead_letter import letter_page
+from baton_messaging.ui.desk.editing import edit_page
 from baton_messaging.ui.desk.listing import listing
 from baton_messaging.ui.desk.operations import DiscardPage, RedirectPage, ReplayPage, RestorePage
 from baton_messaging.ui.desk.overview import overview
 from baton_messaging.ui.desk.pages import View, seeing
 from baton_messaging.ui.desk.replays import release_replay, replay_list, replay_progress, stop_replay
-from baton_messaging.models import DeadLetter
 
 ROUTES: list[tuple[str, View, str]] = [
     ("", overview, "changelist"),
@@ -39,5 +39,6 @@ class DeadLetterAdmin(ReadOnlyAdmin[DeadLetter]):
         """Return the desk's pages only: nothing of the admin's own changes a dead letter."""
         staff_only = self.admin_site.admin_view
         return [
-            path(route, staff_only(seeing(view)), name=f"baton_messaging_deadletter_{name}") for route, view, name in ROUTES
+            path(route, staff_only(seeing(view)), name=f"baton_messaging_deadletter_{name}")
+            for route, view, name in ROUTES
         ]

@@ -11,7 +11,6 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
 from baton_messaging.audit.actors import PERMISSIONS, Actor
 from baton_messaging.dead_letters.operations.errors import OperationRefused
 from baton_messaging.events import known_names
@@ -19,6 +18,7 @@ from baton_messaging.flow_control.pauses import Target, pause, resume
 from baton_messaging.models import Circuit, Pause
 from baton_messaging.models.audit import Action
 from baton_messaging.routing.subscriptions import all_consumers
+from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
 
 MAX_LISTED_CHARS = 35
 

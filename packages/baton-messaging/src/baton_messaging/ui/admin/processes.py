@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
 from baton_messaging.models import Heartbeat
+from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
 
 
 @admin.register(Heartbeat)

@@ -6,8 +6,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
 from baton_messaging.models import Attempt, OutboxMessage, ProcessedMessage
+from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
 
 
 @admin.register(OutboxMessage)

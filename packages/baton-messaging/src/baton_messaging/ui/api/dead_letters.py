@@ -15,15 +15,21 @@ from ninja.security import django_auth_is_staff
 from baton_messaging.audit.actors import SEE, Actor
 from baton_messaging.dead_letters.operations.discard import discard, restore
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
-from baton_messaging.dead_letters.operations.errors import BadPayload, BadSelection, BadText, NotPermitted, OperationRefused
+from baton_messaging.dead_letters.operations.errors import (
+    BadPayload,
+    BadSelection,
+    BadText,
+    NotPermitted,
+    OperationRefused,
+)
 from baton_messaging.dead_letters.operations.groups import groups_of
-from baton_messaging.dead_letters.operations.replay_plan import dry_run
 from baton_messaging.dead_letters.operations.redirect import redirect
 from baton_messaging.dead_letters.operations.replay import advance, release, replay, stop
+from baton_messaging.dead_letters.operations.replay_plan import dry_run
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
+from baton_messaging.models import DeadLetter, Replay
 from baton_messaging.ui.api import schemas
 from baton_messaging.ui.desk.replays import progress_of
-from baton_messaging.models import DeadLetter, Replay
 
 router = Router(tags=["dead letters"], auth=django_auth_is_staff)
 

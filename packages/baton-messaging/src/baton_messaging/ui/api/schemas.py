@@ -8,9 +8,9 @@ from ninja import Field, Schema
 from pydantic import ConfigDict
 
 from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.models import Replay
 from baton_messaging.ui.desk.forms import MAX_CANARY, MAX_RATE, MAX_WHY_LENGTH
 from baton_messaging.ui.desk.replays import Progress
-from baton_messaging.models import Replay
 
 MAX_PAGE_SIZE = 200
 

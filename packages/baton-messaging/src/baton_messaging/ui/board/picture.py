@@ -8,20 +8,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db.models import Count
 from django.utils import timezone
 
-from baton_messaging.ui.board.pace import Pace, paces
-from baton_messaging.models import Attempt, Circuit, DeadLetter, Pause
-from baton_messaging.models.heartbeat import Heartbeat
-from baton_messaging.routing.ownership import queue_or_platforms
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, Queue
-from baton_messaging.observability.statistics.counts import UNKNOWN, counted_as
-from baton_messaging.observability.statistics.outbox import OutboxStanding, outbox_standing
-from baton_messaging.routing.subscriptions import all_consumers
 from baton_messaging.broker.inspect.depth import Depth
 from baton_messaging.broker.inspect.snapshot import look_at
+from baton_messaging.conf import Queue, baton
+from baton_messaging.models import Attempt, Circuit, DeadLetter, Pause
+from baton_messaging.models.heartbeat import Heartbeat
+from baton_messaging.observability.statistics.counts import UNKNOWN, counted_as
+from baton_messaging.observability.statistics.outbox import OutboxStanding, outbox_standing
+from baton_messaging.routing.ownership import queue_or_platforms
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+from baton_messaging.routing.subscriptions import all_consumers
+from baton_messaging.ui.board.pace import Pace, paces
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Picture:
 
 def picture() -> Picture:
     """Return the pipeline as it is now."""
-    queues: Sequence[Queue] = settings.MESSAGING["QUEUES"]
+    queues: Sequence[Queue] = baton().queues
     depths = look_at([*(queue.name for queue in queues), DEAD_LETTER_QUEUE])
     processes = list(Heartbeat.objects.order_by("role", "name"))
     fresh = [beat for beat in processes if beat.is_fresh]

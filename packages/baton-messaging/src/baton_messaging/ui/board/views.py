@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts
-from baton_messaging.ui.board.picture import picture
 from baton_messaging.models import Recovery
 from baton_messaging.recovery.findings import findings
+from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts
+from baton_messaging.ui.board.picture import picture
 
 RECENT: Final = timedelta(days=1)
 
@@ -26,11 +26,11 @@ def board(request: HttpRequest) -> HttpResponse:
     """Show the pipeline; with ``?part=live`` or ``?part=charts`` only that part, for the page that is open."""
     part = request.GET.get("part")
     if part == "live":
-        return render(request, "baton_messaging/ui/board/_live.html", _live())
+        return render(request, "ui/board/_live.html", _live())
     if part == "charts":
-        return render(request, "baton_messaging/ui/board/_charts.html", _charts())
+        return render(request, "ui/board/_charts.html", _charts())
     frame = {**admin.site.each_context(request), "title": _("Board"), "flower_url": settings.FLOWER_URL}
-    return render(request, "baton_messaging/ui/board/board.html", {**frame, **_live()})
+    return render(request, "ui/board/board.html", {**frame, **_live()})
 
 
 def _live() -> dict[str, Any]:

@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from baton_messaging.ui.desk.pages import page
 from baton_messaging.models import AuditEntry
+from baton_messaging.ui.desk.pages import page
 
 PAGE_SIZE = 50
 

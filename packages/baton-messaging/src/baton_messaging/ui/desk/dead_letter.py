@@ -10,13 +10,13 @@ from django.views.decorators.http import require_safe
 
 from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.redirect import candidates
-from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
-from baton_messaging.ui.desk.listing import query_of
-from baton_messaging.ui.desk.pages import page
+from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.diagnosis.progress import progress_of
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, Interruption, ProcessedMessage
 from baton_messaging.models.dead_letter import State
-from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.ui.desk.listing import query_of
+from baton_messaging.ui.desk.pages import page
 
 MAX_ROWS = 100  # of attempts or audit entries; nobody reads more, and the page stays small
 STEP_STATES = {

@@ -9,12 +9,12 @@ from django.views.decorators.http import require_http_methods
 
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
 from baton_messaging.dead_letters.operations.errors import NotEditable, NotPermitted, OperationRefused
-from baton_messaging.ui.desk.forms import EditForm
-from baton_messaging.ui.desk.dead_letter import letter_or_404
-from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
 from baton_messaging.events import known_versions
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.audit import Action
+from baton_messaging.ui.desk.dead_letter import letter_or_404
+from baton_messaging.ui.desk.forms import EditForm
+from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
 
 TITLE = _("Edit and replay")
 

@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.conf import baton
+from baton_messaging.database.text import storable
 from baton_messaging.dead_letters.operations.selection import MAX_TEXT_LENGTH
 from baton_messaging.models.dead_letter import Reason, State
-from baton_messaging.database.text import storable
 
 MAX_WHY_LENGTH = 1_000  # characters
 MAX_CANARY = 10_000
@@ -80,8 +80,8 @@ class ReplayForm(OptionalWhyForm):
     def defaults() -> dict[str, int]:
         """Return what the project's settings propose."""
         return {
-            "canary_count": settings.MESSAGING["REPLAY_CANARY_COUNT"],
-            "rate_per_second": settings.MESSAGING["REPLAY_RATE_PER_SECOND"],
+            "canary_count": baton().replay_canary_count,
+            "rate_per_second": baton().replay_rate_per_second,
         }
 
 

@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from baton_messaging.dead_letters.operations.errors import BadSelection
-from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
+from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.ui.desk.forms import SearchForm
 from baton_messaging.ui.desk.pages import page
 

@@ -14,16 +14,16 @@ from django.views import View
 
 from baton_messaging.dead_letters.operations.discard import discard, restore
 from baton_messaging.dead_letters.operations.errors import BadSelection, NotPermitted, OperationRefused
-from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.redirect import redirect
 from baton_messaging.dead_letters.operations.replay import replay
+from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.ui.desk.forms import OptionalWhyForm, RedirectForm, ReplayForm, WhyForm
-from baton_messaging.ui.desk.listing import query_of, selection_of
-from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
 from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import State
 from baton_messaging.routing.subscriptions import all_consumers, subscriptions_of
+from baton_messaging.ui.desk.forms import OptionalWhyForm, RedirectForm, ReplayForm, WhyForm
+from baton_messaging.ui.desk.listing import query_of, selection_of
+from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
 
 
 class OperationPage(View):

@@ -8,10 +8,10 @@ from django.views.decorators.http import require_safe
 from baton_messaging.dead_letters.operations.groups import groups_of
 from baton_messaging.dead_letters.operations.replay import advance
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
-from baton_messaging.ui.desk.forms import SearchForm
-from baton_messaging.ui.desk.pages import page
 from baton_messaging.models import DeadLetter, Replay
 from baton_messaging.models.dead_letter import State
+from baton_messaging.ui.desk.forms import SearchForm
+from baton_messaging.ui.desk.pages import page
 
 
 @require_safe

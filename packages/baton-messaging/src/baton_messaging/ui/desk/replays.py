@@ -15,9 +15,9 @@ from django_htmx.http import HttpResponseStopPolling
 from baton_messaging.dead_letters.operations.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.replay import advance, release, stop
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
-from baton_messaging.ui.desk.pages import actor_of, page, refusal_page
 from baton_messaging.models import Replay
 from baton_messaging.models.dead_letter import State
+from baton_messaging.ui.desk.pages import actor_of, page, refusal_page
 
 PAGE_SIZE = 50
 

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from baton_messaging.diagnosis.triage.lookup import BadId, look_up
 from baton_messaging.diagnosis.triage.gather.gather import impatient
+from baton_messaging.diagnosis.triage.lookup import BadId, look_up
 from baton_messaging.diagnosis.triage.report import Report, triage
 from baton_messaging.diagnosis.triage.stuck import has_path, survey_or_why_not
 
@@ -28,7 +28,7 @@ def triage_page(request: HttpRequest, subject_id: str) -> HttpResponse:
     context: dict[str, Any] = {"report": report, "asked_id": subject_id}
     if not request.headers.get("HX-Request"):
         return _page(request, "report.html", title=_("Whose is it?"), **context)
-    answer = render(request, "baton_messaging/diagnosis/triage/_verdicts.html", context)
+    answer = render(request, "diagnosis/triage/_verdicts.html", context)
     return HttpResponseStopPolling(answer.content) if report.is_over else answer
 
 
@@ -48,8 +48,8 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Request"):
         found = survey_or_why_not()
         if isinstance(found, Report):
-            return render(request, "baton_messaging/diagnosis/triage/_verdicts.html", {"report": found})
-        return render(request, "baton_messaging/diagnosis/triage/_stuck.html", {"survey": found})
+            return render(request, "diagnosis/triage/_verdicts.html", {"report": found})
+        return render(request, "diagnosis/triage/_stuck.html", {"survey": found})
     return _stuck_page(request)
 
 
@@ -62,4 +62,4 @@ def _stuck_page(request: HttpRequest, *, status: int = 200, **context: Any) -> H
 
 def _page(request: HttpRequest, template: str, *, title: str, status: int = 200, **context: Any) -> HttpResponse:
     frame = {**admin.site.each_context(request), "title": title}
-    return render(request, f"baton_messaging/diagnosis/triage/{template}", {**frame, **context}, status=status)
+    return render(request, f"diagnosis/triage/{template}", {**frame, **context}, status=status)

@@ -12,12 +12,12 @@ from typing import Any, Final
 import kombu
 from celery import current_app
 
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.broker.inspect.depth import Depth, depths
 from baton_messaging.broker.inspect.find import Search, locate
 from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
 from baton_messaging.diagnosis.triage.gather.deadline import search_seconds
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
 DEADLINE_SECONDS: Final = 1.2  # of the two seconds that an answer may take
 CONNECT_SECONDS: Final = 1.0

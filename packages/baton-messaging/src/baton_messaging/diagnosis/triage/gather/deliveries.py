@@ -7,18 +7,28 @@ from uuid import UUID
 
 from celery import current_app
 
+from baton_messaging.broker.inspect.find import Find
 from baton_messaging.dead_letters import RELAY
-from baton_messaging.events import is_known
 from baton_messaging.diagnosis.message_states import Place
+from baton_messaging.diagnosis.triage.facts import (
+    Delivery,
+    Failed,
+    Held,
+    Letter,
+    Limits,
+    Processed,
+    Published,
+    Sighting,
+    Where,
+)
+from baton_messaging.diagnosis.triage.gather.processes import hand_on
+from baton_messaging.diagnosis.triage.gather.snapshot import Looks
+from baton_messaging.diagnosis.triage.lookup import Asked
+from baton_messaging.events import is_known
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
 from baton_messaging.routing.ownership import owner_of, queue_name_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.subscriptions import subscriptions_of
-from baton_messaging.broker.inspect.find import Find
-from baton_messaging.diagnosis.triage.lookup import Asked
-from baton_messaging.diagnosis.triage.facts import Delivery, Failed, Held, Letter, Limits, Processed, Published, Sighting, Where
-from baton_messaging.diagnosis.triage.gather.snapshot import Looks
-from baton_messaging.diagnosis.triage.gather.processes import hand_on
 
 _NEAREST = ("queue", "taken", "dead letters")  # of several copies, which one is told of: the first of these
 

@@ -10,14 +10,15 @@ from typing import Final
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
 
+from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.database.errors import takes_writes
-from baton_messaging.routing.queues import Queue, Team, queue_named
-from baton_messaging.diagnosis.triage.lookup import Asked
+from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Delivery, Facts, QueueLook, Reach, Subject
 from baton_messaging.diagnosis.triage.gather.broker import look_at_broker
 from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of
-from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Delivery, Facts, QueueLook, Reach, Subject
 from baton_messaging.diagnosis.triage.gather.snapshot import Looks, all_queues, look
+from baton_messaging.diagnosis.triage.lookup import Asked
 from baton_messaging.diagnosis.triage.subjects import find_subjects
+from baton_messaging.routing.queues import queue_named
 
 STATEMENT_MS: Final = 1_500  # of one statement
 LOCK_MS: Final = 500  # a lock that a migration holds is reported, not waited for
@@ -92,7 +93,7 @@ def _facts(asked: Asked, looks: Looks, subjects: tuple[Subject, ...]) -> Facts:
         queues=looks.queues,
         owners=_owners(),
         platform_queue=settings.CELERY_TASK_DEFAULT_QUEUE,
-        retention_seconds=settings.MESSAGING["OUTBOX_RETENTION_DAYS"] * DAY_SECONDS,
+        retention_seconds=baton().outbox_retention_days * DAY_SECONDS,
         is_broker_full=looks.is_broker_full,
         broker=looks.broker.reach,
     )
@@ -109,7 +110,7 @@ def _with_works(deliveries: Sequence[Delivery], subjects: Sequence[Subject]) -> 
 
 
 def _owners() -> dict[str, Team]:
-    queues: Sequence[Queue] = settings.MESSAGING["QUEUES"]
+    queues: Sequence[Queue] = baton().queues
     return {queue.name: queue.owner for queue in queues}
 
 

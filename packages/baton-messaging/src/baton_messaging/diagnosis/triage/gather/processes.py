@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from baton_messaging.diagnosis.message_states import Place
+from baton_messaging.diagnosis.triage.facts import InHand, Process
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Trouble
-from baton_messaging.diagnosis.triage.facts import InHand, Process
 
 
 def look_at_processes() -> tuple[tuple[Process, ...], dict[Any, InHand]]:

@@ -13,21 +13,21 @@ from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connection
 
+from baton_messaging.broker.inspect.find import Find
+from baton_messaging.conf import baton
 from baton_messaging.diagnosis.message_states import Known, Place
+from baton_messaging.diagnosis.triage.facts import InHand, Process, QueueLook
+from baton_messaging.diagnosis.triage.gather.broker import BrokerLook, look_at_broker
+from baton_messaging.diagnosis.triage.gather.processes import look_at_processes
+from baton_messaging.diagnosis.triage.lookup import Asked
 from baton_messaging.models import DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import State
-from baton_messaging.routing.ownership import queue_name_of
-from baton_messaging.recovery.queue_states import served_until
 from baton_messaging.recovery.loss_rule import MARGIN
+from baton_messaging.recovery.queue_states import served_until
+from baton_messaging.routing.ownership import queue_name_of
 from baton_messaging.routing.subscriptions import subscriptions_of
-from baton_messaging.broker.inspect.find import Find
-from baton_messaging.diagnosis.triage.lookup import Asked
-from baton_messaging.diagnosis.triage.gather.broker import BrokerLook, look_at_broker
-from baton_messaging.diagnosis.triage.facts import InHand, Process, QueueLook
-from baton_messaging.diagnosis.triage.gather.processes import look_at_processes
 
 MAX_COUNTED: Final = 10_000  # rows of the outbox before one; beyond that the figure means "at least"
 
@@ -116,7 +116,7 @@ def now() -> datetime:
 
 def all_queues() -> list[str]:
     """Return the names of the project's queues."""
-    return [queue.name for queue in settings.MESSAGING["QUEUES"]]
+    return [queue.name for queue in baton().queues]
 
 
 def _may_any_be_overtaken(asks: Sequence[Asked], known: Known, moment: datetime) -> bool:

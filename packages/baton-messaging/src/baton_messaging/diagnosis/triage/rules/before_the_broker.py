@@ -6,8 +6,8 @@ The owner is who must act for it to go on: the platform for relay and broker, th
 from datetime import timedelta
 from typing import Final
 
-from baton_messaging.routing.queues import Team
 from baton_messaging.broker.rabbitmq.declarations import remedy_for
+from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.facts import Delivery, Facts
 from baton_messaging.diagnosis.triage.rules.ruling import ENLARGE_BROKER, RESTART_BROKER, START_RELAY, WAIT, Ruling
 from baton_messaging.diagnosis.triage.verdict import Line, State, Step, line

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
-from baton_messaging.routing.queues import Team
+from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.facts import Facts, Subject
 from baton_messaging.diagnosis.triage.rules.ruling import NOTHING
 from baton_messaging.diagnosis.triage.verdict import Line, State, Step, Verdict, line

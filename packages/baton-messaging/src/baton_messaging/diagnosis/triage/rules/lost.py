@@ -8,12 +8,19 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
-from baton_messaging.recovery.loss_rule import QueueState, cause_of_loss, grace, wait_for_proof
 from baton_messaging.broker.inspect.depth import Depth
 from baton_messaging.diagnosis.triage.facts import Delivery, Facts, QueueLook
-from baton_messaging.diagnosis.triage.rules.ruling import ENLARGE_BROKER, START_BEAT, START_COLLECTOR, WAIT, Ruling, start_worker
+from baton_messaging.diagnosis.triage.rules.ruling import (
+    ENLARGE_BROKER,
+    START_BEAT,
+    START_COLLECTOR,
+    WAIT,
+    Ruling,
+    start_worker,
+)
 from baton_messaging.diagnosis.triage.verdict import State, Step, line
+from baton_messaging.recovery.loss_rule import QueueState, cause_of_loss, grace, wait_for_proof
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
 # Seconds after leaving within which "not seen" proves nothing: we looked while it was under way.
 UNDER_WAY_SECONDS: Final = 2.0

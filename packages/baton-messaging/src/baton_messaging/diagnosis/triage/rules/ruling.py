@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from baton_messaging.routing.queues import Team
+from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.facts import Delivery, Facts
 from baton_messaging.diagnosis.triage.verdict import Line, State, Step
 

@@ -11,11 +11,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.diagnosis.triage.subjects import label_of
 from baton_messaging.diagnosis.triage.texts.evidence import DETAILS, EVIDENCE, QUESTIONS
 from baton_messaging.diagnosis.triage.texts.steps import STEPS
-from baton_messaging.diagnosis.triage.subjects import label_of
 from baton_messaging.diagnosis.triage.verdict import Line, State, Step, Verdict
+from baton_messaging.models.dead_letter import Reason
 
 STATES: Final[dict[State, Promise]] = {
     State.NOT_PUBLISHED: gettext_lazy("not published"),

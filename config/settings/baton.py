@@ -1,0 +1,14 @@
+"""What Baton is told of this project. The other keys have their defaults in baton_messaging/conf.py."""
+
+from typing import Any
+
+from config.env import Environment, env
+from config.queues import QUEUES
+
+# Variables that somebody reads: any other with a prefix of ours is refused as a typo (baton.E003).
+KNOWN_VARIABLES = tuple(Environment.model_fields)
+
+BATON: dict[str, Any] = {
+    "QUEUES": QUEUES,
+    "WEB_CONNECTION_COUNT": env.WEB_PROCESSES * env.WEB_THREADS,
+}
