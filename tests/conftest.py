@@ -11,34 +11,35 @@ from django.utils import translation
 from pytest_django.plugin import blocking_manager_key
 from xdist.scheduler import LoadFileScheduling
 
-from tests import emptying, evidence
-from tests.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - here only: one process can have one browser
-from tests.forkserver import stop_fork_servers
-from tests.pgbouncer import pooled, pooled_url  # noqa: F401 - for all
-from tests.processes import Process
-from tests.quiet import be_alone, become_quiet, empty_queues, forget_taken
-from tests.shared import end_all_but, shared
+from baton_dev.testing import empty_tables
+from baton_dev.testing import evidence
+from baton_dev.testing.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - here only: one process can have one browser
+from baton_dev.testing.forkserver import stop_fork_servers
+from baton_dev.testing.pgbouncer import pooled, pooled_url  # noqa: F401 - for all
+from baton_dev.testing.processes import Process
+from baton_dev.testing.drain import be_alone, become_quiet, empty_queues, forget_taken
+from baton_dev.testing.shared_processes import end_all_but, shared
 
-emptying.install()
+empty_tables.install()
 
 # Folders whose tests share what takes long to start: a whole stack, a RabbitMQ. They stay in one process.
-TOGETHER = ("tests/e2e", "tests/contract", "tests/messaging/flow")
+TOGETHER = ("tests/e2e", "packages/baton-messaging/tests/contract", "packages/baton-messaging/tests/flow_control")
 # What begins first, so that no process is left alone with it at the end. What mostly waits comes while the folders
 # above need the processor.
 LONG = (
     "tests/e2e",
     "tests/e2e/test_thousand_customers",  # nobody should have to wait for their mails
     "tests/e2e/test_ctrl_c",
-    "tests/contract",
-    "tests/messaging/flow",
+    "packages/baton-messaging/tests/contract",
+    "packages/baton-messaging/tests/flow_control",
     "tests/orders/exports/test_workers",
-    "tests/config/local/test_supervise",
-    "tests/messaging/dead_letters/test_c",
-    "tests/messaging/heartbeats",
-    "tests/messaging/test_delivery",
-    "tests/blame",
+    "packages/baton-dev/tests/supervisor/test_supervisor",
+    "packages/baton-messaging/tests/dead_letters/test_c",
+    "packages/baton-messaging/tests/processes",
+    "packages/baton-messaging/tests/consuming/test_delivery",
+    "packages/baton-messaging/tests/blame",
     "tests/benchmarks",
-    "tests/config/test_embedded",
+    "packages/baton-dev/tests/servers/test_embedded",
 )
 
 

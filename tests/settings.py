@@ -18,7 +18,7 @@ QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))
 BATON = {
     **_MESSAGING,
     "QUEUES": QUEUES,
-    "DATABASE_WAIT_SECONDS": 2,  # below the short limits of tests/sample
+    "DATABASE_WAIT_SECONDS": 2,  # below the short limits of packages/baton-messaging/tests/sample
     "HEARTBEAT_SECONDS": 1,  # what a process says of itself is what tests wait for
     "HEARTBEAT_STALE_SECONDS": 3,
     "RECONCILE_GRACE_SECONDS": 2,

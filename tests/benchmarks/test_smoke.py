@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import ROOT
+from baton_dev.testing.processes import ROOT
 
 
 @pytest.mark.timeout(300)  # starts web, workers and servers of its own

@@ -9,7 +9,7 @@ import pytest
 from django.contrib import admin
 from unfold.sites import UnfoldAdminSite
 
-from tests.processes import ROOT
+from baton_dev.testing.processes import ROOT
 
 PAGE = """
 from django.contrib import admin

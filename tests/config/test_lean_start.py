@@ -9,7 +9,7 @@ import pytest
 from baton_messaging.publish import publish
 from django.db import transaction
 
-from tests.processes import ROOT, _environment
+from baton_dev.testing.processes import ROOT, _environment
 from tests.sample.events import Sampled
 
 #: What only pages, the API, scrapes, system checks or other commands need.

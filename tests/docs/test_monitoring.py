@@ -9,7 +9,7 @@ from baton_messaging.observability.prometheus.scrape import exposition
 from baton_messaging.observability.statistics.rollup import tally
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.messaging.metrics.test_metrics import a_heartbeat
+from tests.observability.prometheus.test_metrics import a_heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

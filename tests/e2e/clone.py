@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from tests.processes import ROOT
+from baton_dev.testing.processes import ROOT
 
 
 def clone_to(directory: Path) -> None:

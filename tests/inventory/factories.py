@@ -8,7 +8,7 @@ from uuid_utils.compat import uuid7
 
 from inventory.allocation import Demand
 from inventory.models import StockItem
-from tests.processes import wait_until
+from baton_dev.testing.processes import wait_until
 
 
 def stock(**on_hand: int) -> None:

@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 from inventory.models import Reservation
 from orders.events import Line, OrderCancelled, OrderPlaced
 from tests.inventory.factories import reserved, stock
-from tests.processes import running, wait_until, worker_command
+from baton_dev.testing.processes import running, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "_inventory_worker")]
 

@@ -6,7 +6,7 @@ from baton_messaging.diagnosis.doctor.lines import Line, Verdict
 from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS
 
 from notifications.doctor import examine_mail_server
-from tests.in_time import in_time
+from baton_dev.testing.deadline import in_time
 
 
 def examined() -> Line:

@@ -17,7 +17,7 @@ from orders import services
 from orders.models import Order, Product
 from orders.requests import OrderRequest, RequestedLine
 from tests.notifications.smtp_server import SmtpServer, smtp_server
-from tests.processes import Process, wait_until, worker_command
+from baton_dev.testing.processes import Process, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "_shop")]
 

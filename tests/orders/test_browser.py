@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from orders import services
 from orders.models import Order, OrderStatus
-from tests.browser import OpenPage
+from baton_dev.testing.browser import OpenPage
 from tests.orders.factories import an_order
 from tests.orders.test_views import process, settle
 

@@ -15,7 +15,7 @@ from uuid_utils.compat import uuid7
 
 from orders import services
 from orders.models import Order, OrderStatus
-from tests.messaging.dead_letters.factories import CONSUMER, SHELL, a_letter, an_envelope
+from tests.dead_letters.factories import CONSUMER, SHELL, a_letter, an_envelope
 from tests.orders.factories import an_order
 
 pytestmark = pytest.mark.django_db

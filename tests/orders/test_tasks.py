@@ -9,7 +9,7 @@ from inventory.models import StockItem
 from orders import services
 from orders.models import DailySales, Order, OrderStatus
 from tests.orders.factories import an_order
-from tests.processes import Process, wait_until
+from baton_dev.testing.processes import Process, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

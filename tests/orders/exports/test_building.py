@@ -28,7 +28,7 @@ from orders.exports.states import ExportState, Failure, Format
 from orders.models import Order
 from tests.orders.exports.factories import an_export, many_orders, slow_lines
 from tests.orders.exports.readers import open_xlsx, read_csv, read_xlsx
-from tests.processes import wait_until
+from baton_dev.testing.processes import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "storage_folder")]
 

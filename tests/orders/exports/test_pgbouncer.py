@@ -9,7 +9,7 @@ import pytest
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from tests.orders.exports.factories import an_export, many_orders
-from tests.processes import ROOT
+from baton_dev.testing.processes import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

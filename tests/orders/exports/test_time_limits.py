@@ -16,7 +16,7 @@ from orders.exports.states import ExportState, Failure
 from orders.tasks import build_export
 from tests.orders.exports import hurried_settings
 from tests.orders.exports.factories import an_export, is_processed, many_orders, slow_lines
-from tests.processes import running, wait_until, worker_command
+from baton_dev.testing.processes import running, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "empty_broker")]
 

@@ -16,7 +16,7 @@ from orders.exports import housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure
 from tests.orders.exports.factories import an_export
-from tests.processes import wait_until
+from baton_dev.testing.processes import wait_until
 
 pytestmark = pytest.mark.django_db
 WAITS = (ExportState.QUEUED, "")

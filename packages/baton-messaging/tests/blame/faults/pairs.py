@@ -1,0 +1,103 @@
+"""Two faults at a time: the verdict names the one that the message meets first."""
+
+from collections.abc import Iterator
+
+from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.flow_control.pauses import Target, pause
+from baton_messaging.models import Attempt
+from django.utils import timezone
+
+from tests.blame.catalogue import BLAME, PLATFORM, SAMPLE, TAKE_ONE, Question, fault, ordinary, told_to, until_dead, until_published
+from tests.blame.faults.broker import empty_the_broker, in_a_queue, long_ago
+from tests.blame.faults.consumers import lingering
+from tests.blame.faults.people import ANN
+from tests.blame.stack import Stack
+
+
+@fault("relay and broker away", State.RELAY_STALLED, PLATFORM, pair=True)
+def relay_and_broker(stack: Stack) -> Iterator[Question]:
+    stack.stop("relay")
+    stack.broker.close()
+    yield ordinary()
+
+
+@fault("relay and worker away", State.RELAY_STALLED, PLATFORM, pair=True)
+def relay_and_worker(stack: Stack) -> Iterator[Question]:
+    stack.stop("relay")
+    stack.stop("sample")
+    yield ordinary()
+
+
+@fault("consumer paused, worker away", State.HELD, SAMPLE, pair=True)
+def paused_without_worker(stack: Stack) -> Iterator[Question]:
+    question = in_a_queue(stack)
+    pause(Target(consumer=TAKE_ONE), actor=ANN, why="a repair")
+    yield question
+
+
+@fault("consumer paused, relay away", State.RELAY_STALLED, PLATFORM, pair=True)
+def paused_without_relay(stack: Stack) -> Iterator[Question]:
+    stack.stop("relay")
+    pause(Target(consumer=TAKE_ONE), actor=ANN, why="a repair")
+    yield ordinary()
+
+
+@fault("retry due, relay away", State.RELAY_STALLED, PLATFORM, pair=True)
+def retry_without_relay(stack: Stack) -> Iterator[Question]:
+    question = told_to("transient")
+    stack.wait(Attempt.objects.filter(consumer=TAKE_ONE).exists, what="a failed attempt")
+    stack.stop("relay")
+    Attempt.objects.update(due_at=timezone.now())
+    yield question
+
+
+@fault("retry waits, worker away", State.RETRYING, SAMPLE, pair=True)
+def retry_without_worker(stack: Stack) -> Iterator[Question]:
+    question = told_to("transient")
+    stack.wait(Attempt.objects.filter(consumer=TAKE_ONE).exists, what="a failed attempt")
+    stack.stop("sample")
+    yield question
+
+
+@fault("broker emptied, beat dead", State.LOST, PLATFORM, says="no beat", pair=True)
+def emptied_without_beat(stack: Stack) -> Iterator[Question]:
+    stack.stop("beat")
+    question = in_a_queue(stack)
+    empty_the_broker(stack)
+    long_ago(question)
+    stack.start("sample")
+    stack.wait(lambda: stack.lives("sample"), what="a worker")
+    yield question
+
+
+@fault("broker emptied, worker away", State.LOST, PLATFORM, pair=True)
+def emptied_without_worker(stack: Stack) -> Iterator[Question]:
+    question = in_a_queue(stack)
+    empty_the_broker(stack)
+    long_ago(question)
+    yield question
+
+
+@fault("database and broker away", State.UNKNOWN, PLATFORM, pair=True)
+def database_and_broker(stack: Stack) -> Iterator[Question]:
+    question = ordinary()
+    until_published(stack, question)
+    stack.database.close()
+    stack.broker.close()
+    yield Question(question.id, "")
+
+
+@fault("message dead, broker away", State.DEAD, SAMPLE, pair=True)
+def dead_without_broker(stack: Stack) -> Iterator[Question]:
+    question = told_to("permanent")
+    until_dead(stack)
+    stack.broker.close()
+    yield question
+
+
+@fault("consumer slow, broker away", State.RUNNING, BLAME, pair=True)
+def slow_without_broker(stack: Stack) -> Iterator[Question]:
+    question = lingering(stack)
+    stack.broker.close()
+    yield question
+    stack.kill_for_good("apps")

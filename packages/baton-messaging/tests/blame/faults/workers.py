@@ -1,0 +1,92 @@
+"""What goes wrong with workers and with the collector."""
+
+import sys
+from collections.abc import Iterator
+
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.models import Attempt, Heartbeat
+from celery import current_app
+
+from tests.blame.catalogue import PLATFORM, SAMPLE, TAKE_ONE, Question, fault, ordinary, row_of, told_to, until_dead, until_published
+from tests.blame.stack import Stack, worker_command
+
+SKEWED = [sys.executable, "-m", "tests.blame.skewed_worker", "-A", "config"]
+
+
+def until_running(stack: Stack, question: Question) -> None:
+    """Wait until a worker says that it runs the message."""
+    message_id = str(row_of(question).message_id)
+
+    def is_said() -> bool:
+        rows = Heartbeat.objects.values_list("running", flat=True)
+        mine = [entry for row in rows for entry in row if entry["consumer"] == question.consumer]
+        return any(message_id in entry["message_ids"] for entry in mine)
+
+    stack.wait(is_said, what="a worker that says that it runs it")
+
+
+@fault("worker stopped", State.NOBODY_CONSUMES, SAMPLE)
+def stopped(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    question = ordinary()
+    until_published(stack, question)
+    yield question
+
+
+@fault("worker stopped with SIGSTOP", State.NOBODY_CONSUMES, SAMPLE, short=True)
+def frozen(stack: Stack) -> Iterator[Question]:
+    stack.freeze("sample")
+    question = ordinary()
+    until_published(stack, question)
+    yield question
+
+
+@fault("worker killed with the message in hand", State.NOBODY_CONSUMES, SAMPLE)
+def killed(stack: Stack) -> Iterator[Question]:
+    question = told_to("ok", 5)
+    until_running(stack, question)
+    stack.kill("sample")
+    yield question
+
+
+@fault("worker busy", State.QUEUED, SAMPLE)
+def busy(stack: Stack) -> Iterator[Question]:
+    for _ in range(6):
+        told_to("ok", 5)
+    question = ordinary()
+    until_published(stack, question)
+    yield question
+
+
+@fault("message kills its worker's child", State.DEAD, SAMPLE, says="killed its worker")
+def killer(stack: Stack) -> Iterator[Question]:
+    question = told_to("kill")
+    until_dead(stack)
+    yield question
+
+
+@fault("collector dead", State.DEAD, PLATFORM, on_rabbitmq=State.UNKNOWN)
+def collector_dead(stack: Stack) -> Iterator[Question]:
+    stack.stop("collector")
+    question = told_to("kill")
+    until_published(stack, question)
+    stack.wait(lambda: _in_dead_letter_queue() == 1, what="a message in the dead-letter queue", seconds=60)
+    yield question
+
+
+@fault("clock of a worker ahead", State.RETRYING, SAMPLE, says="clock")
+def clock_ahead(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    stack.start("sample", command=worker_command("sample", "sample", module=SKEWED))
+    question = told_to("transient")
+    stack.wait(Attempt.objects.filter(consumer=TAKE_ONE).exists, what="a failed attempt")
+    try:
+        yield question
+    finally:
+        stack.stop("sample")
+
+
+def _in_dead_letter_queue() -> int:
+    with current_app.connection_for_read() as broker:
+        return depths(broker, ["dead_letters"])["dead_letters"].total
