@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
-from baton_messaging.diagnosis.triage.facts import Subject, Work
-from baton_messaging.diagnosis.triage.subjects import Kind, uuids_in
+from baton_messaging.diagnosis.triage.delivery_facts import Work
+from baton_messaging.diagnosis.triage.facts import Subject
+from baton_messaging.diagnosis.triage.subjects import SubjectKind, uuids_in
 from django.utils.translation import gettext_lazy as _
 
 from orders.events import ExportRequested
@@ -53,7 +54,7 @@ def _subject(export: Export) -> Subject:
     )
 
 
-EXPORTS: Final = Kind(
+EXPORTS: Final = SubjectKind(
     name="export",
     label=_("export"),
     first_event=ExportRequested.event_name,

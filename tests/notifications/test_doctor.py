@@ -2,21 +2,21 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from baton_messaging.diagnosis.doctor.lines import Line, Verdict
-from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS
+from baton_messaging.diagnosis.doctor.examination import Observation, Status
+from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS
 
 from notifications.doctor import examine_mail_server
 from baton_dev.testing.deadline import in_time
 
 
-def examined() -> Line:
+def examined() -> Observation:
     (line,) = examine_mail_server()
     return line
 
 
 def test_a_mail_server_that_lets_us_in_is_right_and_gets_no_mail(mail_server: Callable[..., Any]) -> None:
     server = mail_server()
-    assert examined().verdict is Verdict.OK
+    assert examined().status is Status.OK
     assert server.accepted == []
 
 
@@ -27,13 +27,13 @@ def test_a_mail_server_that_is_silent_or_rude_is_found_in_time(
     server = mail_server(**replies)
     mail_to(f"smtp://127.0.0.1:{server.port}?timeout=5")
     line = in_time(examined, seconds=DEADLINE_SECONDS)
-    assert (line.verdict, line.wanted) == (Verdict.FINDING, "a server that lets us log in")
+    assert (line.status, line.wanted) == (Status.FINDING, "a server that lets us log in")
     assert "EMAIL_URL" in line.remedy
 
 
 def test_the_password_of_the_mail_server_is_not_told(mail_to: Callable[[str], None]) -> None:
     mail_to("smtp://ann:pa55word@127.0.0.1:1?timeout=9")
     line = examined()
-    assert line.verdict is Verdict.FINDING
+    assert line.status is Status.FINDING
     assert "refused" in line.found
     assert "pa55word" not in str(line)

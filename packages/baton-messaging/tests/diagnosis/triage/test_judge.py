@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.facts import Facts, Failed, Held, QueueLook, Reach, Sighting, Work
+from baton_messaging.diagnosis.triage.delivery_facts import Failed, Held, Sighting, Work
+from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 
@@ -115,7 +116,7 @@ CASES: list[Case] = [
     ),
     ("paused in the queue", facts(delivery(held=PAUSE, seen=IN_QUEUE)), State.HELD, CARE, "resume", True),
     ("open circuit", facts(delivery(failed=DUE, held=CIRCUIT)), State.HELD, CARE, "mend_dependency", False),
-    ("on trial, running", facts(delivery(held=CIRCUIT, in_hand=hand())), State.RUNNING, CARE, "wait", False),
+    ("on trial, running", facts(delivery(held=CIRCUIT, in_flight=hand())), State.RUNNING, CARE, "wait", False),
     ("retrying", facts(delivery(failed=FAILED)), State.RETRYING, CARE, "wait_until", False),
     ("retry due", facts(delivery(failed=DUE)), State.RETRYING, CARE, "wait", False),
     (
@@ -130,14 +131,14 @@ CASES: list[Case] = [
     ("queued", facts(delivery(seen=IN_QUEUE)), State.QUEUED, CARE, "wait", False),
     ("sent, not marked", facts(delivery(published=UNSENT, seen=IN_QUEUE)), State.QUEUED, CARE, "wait", False),
     ("taken", facts(delivery(seen=TAKEN)), State.QUEUED, CARE, "wait", False),
-    ("taken and not begun", facts(delivery(in_hand=hand(since=None))), State.QUEUED, CARE, "wait", False),
-    ("running", facts(delivery(seen=TAKEN, in_hand=hand())), State.RUNNING, CARE, "wait", False),
-    ("running too long", facts(delivery(in_hand=hand(since=90))), State.RUNNING, CARE, "restart_worker", True),
+    ("taken and not begun", facts(delivery(in_flight=hand(since=None))), State.QUEUED, CARE, "wait", False),
+    ("running", facts(delivery(seen=TAKEN, in_flight=hand())), State.RUNNING, CARE, "wait", False),
+    ("running too long", facts(delivery(in_flight=hand(since=90))), State.RUNNING, CARE, "restart_worker", True),
     ("no worker", facts(delivery(seen=IN_QUEUE), without=(WORKER,)), State.NOBODY_CONSUMES, CARE, "start_worker", True),
     (
         "silent worker has it",
         facts(
-            delivery(seen=TAKEN, in_hand=hand(process("worker", **SILENT))), processes=(process("worker", **SILENT),)
+            delivery(seen=TAKEN, in_flight=hand(process("worker", **SILENT))), processes=(process("worker", **SILENT),)
         ),
         State.NOBODY_CONSUMES,
         CARE,
@@ -152,7 +153,7 @@ CASES: list[Case] = [
         "restart_worker",
         True,
     ),
-    ("position not known", facts(delivery(), queues={"mail": QueueLook(214)}), State.QUEUED, CARE, "wait", False),
+    ("position not known", facts(delivery(), queues={"mail": QueueSnapshot(214)}), State.QUEUED, CARE, "wait", False),
     ("lost", facts(delivery(published=OLD), queues=EMPTY), State.LOST, PLATFORM, "wait_for_reconciler", False),
     ("lost a moment ago", facts(delivery(), queues=EMPTY), State.LOST, PLATFORM, "wait_for_grace", False),
     (
@@ -238,18 +239,18 @@ CASES: list[Case] = [
     ),
     (
         "broker away, running",
-        facts(delivery(in_hand=hand()), broker=AWAY, queues={}),
+        facts(delivery(in_flight=hand()), broker=AWAY, queues={}),
         State.RUNNING,
         CARE,
         "wait",
         False,
     ),
-    ("broker away, dead", facts(delivery(letter=OPEN), broker=AWAY, queues={}), State.DEAD, CARE, "replay", True),
-    ("dead", facts(delivery(failed=AGAIN, letter=OPEN)), State.DEAD, CARE, "replay", True),
-    ("discarded", facts(delivery(letter=replace(OPEN, state="discarded"))), State.DEAD, CARE, "decided", False),
+    ("broker away, dead", facts(delivery(dead_letter=OPEN), broker=AWAY, queues={}), State.DEAD, CARE, "replay", True),
+    ("dead", facts(delivery(failed=AGAIN, dead_letter=OPEN)), State.DEAD, CARE, "replay", True),
+    ("discarded", facts(delivery(dead_letter=replace(OPEN, state="discarded"))), State.DEAD, CARE, "decided", False),
     (
         "replay planned",
-        facts(delivery(letter=replace(OPEN, state="requested"))),
+        facts(delivery(dead_letter=replace(OPEN, state="requested"))),
         State.HELD,
         CARE,
         "wait_for_canary",
@@ -257,7 +258,7 @@ CASES: list[Case] = [
     ),
     (
         "replayed, failing again",
-        facts(delivery(letter=replace(OPEN, state="requested", requested_at=ago(3)), failed=FAILED)),
+        facts(delivery(dead_letter=replace(OPEN, state="requested", requested_at=ago(3)), failed=FAILED)),
         State.RETRYING,
         CARE,
         "wait_until",
@@ -365,15 +366,15 @@ def test_an_answer_that_was_never_published_is_the_publishers() -> None:
 
 
 def test_on_rabbitmq_a_message_is_lost_only_when_every_consumer_has_said_that_it_has_none() -> None:
-    empty = {"mail": QueueLook(0, consumer_count=1)}
+    empty = {"mail": QueueSnapshot(0, consumer_count=1)}
     assert first(facts(delivery(), queues=empty)).state == State.LOST
-    waiting = {"mail": QueueLook(1, consumer_count=1)}
+    waiting = {"mail": QueueSnapshot(1, consumer_count=1)}
     assert first(facts(delivery(), queues=waiting)).state == State.QUEUED
-    stranger = {"mail": QueueLook(0, consumer_count=2)}
+    stranger = {"mail": QueueSnapshot(0, consumer_count=2)}
     assert first(facts(delivery(), queues=stranger)).state == State.QUEUED
-    nobody = first(facts(delivery(), queues={"mail": QueueLook(1, consumer_count=0)}))
+    nobody = first(facts(delivery(), queues={"mail": QueueSnapshot(1, consumer_count=0)}))
     assert (nobody.state, nobody.owner) == (State.NOBODY_CONSUMES, CARE)
-    given_up = {**empty, "dead_letters": QueueLook(2, consumer_count=0)}
+    given_up = {**empty, "dead_letters": QueueSnapshot(2, consumer_count=0)}
     doubt = first(facts(delivery(), queues=given_up, without=(COLLECTOR,)))
     assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "start_collector")
     assert [line.code for line in doubt.open_questions] == ["is_it_given_up"]
@@ -382,13 +383,13 @@ def test_on_rabbitmq_a_message_is_lost_only_when_every_consumer_has_said_that_it
 
 
 def test_on_rabbitmq_a_message_that_later_ones_have_overtaken_is_lost_among_those_that_wait() -> None:
-    overtaken = {"mail": QueueLook(214, consumer_count=1, served_until=ago(200))}
+    overtaken = {"mail": QueueSnapshot(214, consumer_count=1, served_until=ago(200))}
     verdict = first(facts(delivery(published=OLD), queues=overtaken))
     assert (verdict.state, verdict.owner, verdict.step.code) == (State.LOST, PLATFORM, "wait_for_reconciler")
     assert {"depth", "overtaken", "beat_alive"} <= {line.code for line in verdict.evidence}
     young = {"mail": replace(overtaken["mail"], served_until=ago(270))}
     assert first(facts(delivery(published=OLD), queues=young)).state == State.QUEUED
-    given_up = {**overtaken, "dead_letters": QueueLook(2, consumer_count=0)}
+    given_up = {**overtaken, "dead_letters": QueueSnapshot(2, consumer_count=0)}
     doubt = first(facts(delivery(published=OLD), queues=given_up))
     assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "wait")
 

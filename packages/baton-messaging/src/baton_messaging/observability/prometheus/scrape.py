@@ -11,8 +11,12 @@ from prometheus_client.registry import Collector
 
 from baton_messaging.database.errors import is_database_away
 from baton_messaging.observability.prometheus.consumers import consumer_metrics
-from baton_messaging.observability.prometheus.pipeline import broker_metrics, held_metrics, outbox_metrics
-from baton_messaging.observability.prometheus.processes import process_metrics
+from baton_messaging.observability.prometheus.pipeline import (
+    broker_metrics,
+    held_metrics,
+    outbox_metrics,
+    process_metrics,
+)
 from baton_messaging.observability.prometheus.sources import Source, contributed
 
 log = structlog.get_logger(__name__)

@@ -26,10 +26,10 @@ from baton_messaging.dead_letters.operations.groups import groups_of
 from baton_messaging.dead_letters.operations.redirect import redirect
 from baton_messaging.dead_letters.operations.replay import advance, release, replay, stop
 from baton_messaging.dead_letters.operations.replay_plan import dry_run
+from baton_messaging.dead_letters.operations.replay_progress import progress_of
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.models import DeadLetter, Replay
 from baton_messaging.ui.api import schemas
-from baton_messaging.ui.desk.replays import progress_of
 
 router = Router(tags=["dead letters"], auth=django_auth_is_staff)
 
