@@ -17,6 +17,7 @@ urlpatterns = [
     path("exports/", include("orders.exports.urls")),
     path("", include("orders.urls")),
     path("", include("baton_messaging.urls")),
+    path("", include("baton_messaging.ui.urls")),
 ]
 
 handler400 = "config.web.error_pages.bad_request"

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
+from django.apps import apps
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
@@ -36,7 +37,9 @@ class Alert:
 
     @property
     def url(self) -> str:
-        """Return where the group is looked at; a path only, when DESK_ORIGIN is not set."""
+        """Return where the group is shown; a path only without DESK_ORIGIN, the command without the pages."""
+        if not apps.is_installed("baton_messaging.ui"):
+            return f"python manage.py dead_letters list --group {self.group.fingerprint}"
         path = reverse("admin:baton_messaging_deadletter_list", query={"group": self.group.fingerprint})
         return f"{baton().desk_origin.rstrip('/')}{path}"
 

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db import OperationalError
-from django.urls import reverse
 
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
 from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
 from baton_messaging.diagnosis.triage.judge import judge
+from baton_messaging.diagnosis.triage.links import dead_letter_link
 from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
@@ -121,7 +121,7 @@ def report(text: str, facts: Facts) -> Report:
 
 def _answer(verdict: Verdict, now: datetime) -> Answer:
     dead_letter_id = verdict.step.dead_letter_id
-    url = reverse("admin:baton_messaging_deadletter_change", args=[dead_letter_id]) if dead_letter_id else ""
+    url = dead_letter_link(dead_letter_id) if dead_letter_id else ""
     return Answer(
         consumer=verdict.consumer,
         event=verdict.event,

@@ -7,21 +7,19 @@ costs what is stuck, not what there was.
 Hazard: the reconciler marks what is settled. While it does not run, what was sent comes last here and may be cut short.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django.db import OperationalError
-from django.urls import reverse
 
 from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
 from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
 from baton_messaging.diagnosis.triage.gather.snapshot import now
 from baton_messaging.diagnosis.triage.judge import judge
+from baton_messaging.diagnosis.triage.links import triage_link
 from baton_messaging.diagnosis.triage.lookup import Lookup, about
 from baton_messaging.diagnosis.triage.report import Report, colour_of, report
 from baton_messaging.diagnosis.triage.subjects import all_kinds
@@ -32,16 +30,6 @@ from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 OLDER_THAN: Final = timedelta(minutes=5)
 MAX_KEYS: Final = 1_000  # judged one by one; with more, the oldest tell the story
 MAX_EXAMPLES: Final = 3
-_PLAIN: Final = re.compile(r"[\w:@-][\w:.@-]*", re.ASCII)
-
-
-def has_path(key: str) -> bool:
-    """Tell whether a key can be part of a path: not so with a line break, or with dots that browsers resolve."""
-    return _PLAIN.fullmatch(key) is not None
-
-
-def _page_of(key: str) -> str:
-    return reverse("triage_of", args=[key]) if has_path(key) else f"{reverse('triage')}?{urlencode({'id': key})}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +51,7 @@ class Group:
     @property
     def links(self) -> list[tuple[str, str]]:
         """Return the examples, each with the address of its page."""
-        return [(key, _page_of(key)) for key in self.examples]
+        return [(key, triage_link(key)) for key in self.examples]
 
     @property
     def colour(self) -> str:

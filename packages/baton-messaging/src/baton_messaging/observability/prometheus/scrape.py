@@ -6,6 +6,7 @@ from typing import Final
 import structlog
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_LATEST as CONTENT_TYPE
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
@@ -18,6 +19,8 @@ from baton_messaging.observability.prometheus.pipeline import (
     process_metrics,
 )
 from baton_messaging.observability.prometheus.sources import Source, contributed
+
+__all__ = ["CONTENT_TYPE", "Scrape", "exposition"]
 
 log = structlog.get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""Tables of the machinery in the admin: outbox, inbox, failed attempts, heartbeats, and results of long tasks."""
+"""Tables of the machinery in the admin: outbox, inbox, failed attempts and heartbeats."""
 
 from typing import Any
 
@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django_celery_results.models import GroupResult, TaskResult
 
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
@@ -77,17 +76,3 @@ class HeartbeatAdmin(ReadOnlyAdmin[Heartbeat]):
     def get_fields(self, request: HttpRequest, obj: Heartbeat | None = None) -> Any:
         """Show all columns."""
         return [field.name for field in Heartbeat._meta.fields if field.name != "id"]
-
-
-admin.site.unregister(TaskResult)
-admin.site.unregister(GroupResult)
-
-
-@admin.register(TaskResult)
-class TaskResultAdmin(ReadOnlyAdmin[TaskResult]):
-    """What django-celery-results keeps, in the look of the other pages."""
-
-    list_display = ("task_name", "status", "date_created", "date_done", "worker", "task_id")
-    list_filter = ("status", "task_name", "date_done")
-    search_fields = ("task_id__exact",)
-    ordering = ("-date_done",)

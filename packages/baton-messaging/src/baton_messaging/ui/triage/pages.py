@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import admin
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,9 +10,11 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
+from baton_messaging.diagnosis.triage.links import has_path
 from baton_messaging.diagnosis.triage.lookup import BadId, look_up
 from baton_messaging.diagnosis.triage.report import Report, triage
-from baton_messaging.diagnosis.triage.stuck import has_path, survey_or_report
+from baton_messaging.diagnosis.triage.stuck import survey_or_report
+from baton_messaging.ui.frame import frame
 
 BAD_REQUEST = 400
 
@@ -61,5 +62,4 @@ def _stuck_page(request: HttpRequest, *, status: int = 200, **context: Any) -> H
 
 
 def _page(request: HttpRequest, template: str, *, title: str, status: int = 200, **context: Any) -> HttpResponse:
-    frame = {**admin.site.each_context(request), "title": title}
-    return render(request, f"baton_messaging/triage/{template}", {**frame, **context}, status=status)
+    return render(request, f"baton_messaging/triage/{template}", {**frame(request, title), **context}, status=status)
