@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from baton_messaging.diagnosis.doctor.examination import Observation, observed
-from baton_messaging.diagnosis.doctor.examination import examines
+from baton_messaging.diagnosis.doctor.examination import Observation, examines, observed
 
 from notifications.delivery import log_in
 from notifications.errors import MailUnavailable

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from baton_messaging.diagnosis.doctor.examination import Observation, observed
-from baton_messaging.diagnosis.doctor.examination import examines
+from baton_messaging.diagnosis.doctor.examination import Observation, examines, observed
 from baton_messaging.routing.ownership import owner_of
 from django.conf import settings
 from django.core.files.base import ContentFile

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from baton_dev.testing.new_connections import READ_ONLY, new_connections
 from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.doctor import messages
 from baton_messaging.diagnosis.doctor.database import clock_observation
-from baton_messaging.diagnosis.doctor.examination import Observation, Status
-from baton_messaging.diagnosis.doctor.examination import all_examinations
+from baton_messaging.diagnosis.doctor.examination import Observation, Status, all_examinations
 from baton_messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.observability.statistics.outbox import outbox_standing
@@ -25,7 +25,6 @@ from django.utils import timezone
 from tests.dead_letters.factories import SHELL, a_letter
 from tests.diagnosis.doctor.conftest import beat
 from tests.relaying.outbox_and_queue import place
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("living")]
 
@@ -155,7 +154,7 @@ def test_messages_that_the_broker_refused_are_found_with_the_error() -> None:
 def test_what_the_reconciler_cannot_repair_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask("rows and their messages").status is Status.OK
     missing = Finding("orders without their message", 2, ("a", "b"), WAREHOUSE, "Look at them.")
-    monkeypatch.setattr(reconciler, "findings", lambda: [missing])
+    monkeypatch.setattr(messages, "findings", lambda: [missing])
     line = ask("rows and their messages")
     assert (line.status, line.owner, line.remedy) == (Status.FINDING, WAREHOUSE, "Look at them.")
     assert line.found == "orders without their message: 2 (as a, b)"
@@ -168,7 +167,7 @@ def test_old_dead_letters_are_found_by_owner() -> None:
         a_letter(owner=WAREHOUSE, died_at=timezone.now() - timedelta(days=2))
     line = ask("dead letters")
     assert (line.status, line.owner) == (Status.FINDING, WAREHOUSE)
-    assert line.found == "2 dead letters that nobody attends to, the oldest for 48 h"
+    assert line.found == "2 dead letters without a decision, the oldest for 48 h"
 
 
 def test_rows_past_their_retention_are_found() -> None:
@@ -213,12 +212,12 @@ def test_more_processes_than_the_database_has_connections_for_are_found() -> Non
     assert line.found.startswith("up to 50")
 
 
-@pytest.mark.parametrize(("offset_seconds", "verdict"), [(0, Status.OK), (-1, Status.OK), (3, Status.FINDING)])
+@pytest.mark.parametrize(("offset_seconds", "status"), [(0, Status.OK), (-1, Status.OK), (3, Status.FINDING)])
 def test_a_clock_that_is_off_is_found_and_a_slow_answer_is_not(offset_seconds: float, status: Status) -> None:
     before = datetime(2026, 1, 1, tzinfo=UTC)
     after = before + timedelta(seconds=1.5)
     theirs = before + timedelta(seconds=1.5 * (offset_seconds >= 0) + offset_seconds)
-    assert clock_observation("clock", theirs=theirs, before=before, after=after).status is verdict
+    assert clock_observation("clock", theirs=theirs, before=before, after=after).status is status
 
 
 def test_contradicting_settings_are_found(settings: Any) -> None:

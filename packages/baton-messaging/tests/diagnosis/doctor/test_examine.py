@@ -10,14 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from baton_dev.project import PROJECT_DIR
+from baton_dev.testing.processes import _environment
 from baton_messaging.diagnosis.doctor import examination
+from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, Observation, Status, examines, observed
 from baton_messaging.diagnosis.doctor.examine import examine_all
-from baton_messaging.diagnosis.doctor.examination import Observation, Status, observed
-from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, examines
 from baton_messaging.diagnosis.doctor.report import as_json, as_text
 from django.core.management import call_command
-
-from baton_dev.testing.processes import ROOT, _environment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
 
@@ -48,7 +47,7 @@ def test_in_a_sound_installation_there_is_nothing_to_do() -> None:
 def test_a_broker_that_says_nothing_costs_a_deadline_and_hides_nothing_else(
     silent_port: int, broker_url: Callable[[str], None]
 ) -> None:
-    register._REGISTER["broker"] = replace(register._REGISTER["broker"], deadline_seconds=DEADLINE_SECONDS)
+    examination._REGISTER["broker"] = replace(examination._REGISTER["broker"], deadline_seconds=DEADLINE_SECONDS)
     broker_url(f"redis://:s3cr3t-word@127.0.0.1:{silent_port}/0")
     lines = {line.what: line for line in examine_all()}
     assert (lines["broker"].status, lines["broker"].found) == (Status.UNKNOWN, "no answer within 2 s")
@@ -152,7 +151,9 @@ def test_a_database_that_is_away_leaves_the_other_questions_answered() -> None:
     """In a process of its own: pytest's keeps the database's address."""
     environment = {**_environment(), "DATABASE_URL": "postgres://nobody:pa55word@127.0.0.1:1/none"}
     command = [sys.executable, "manage.py", "doctor", "--format", "json", "--settings", "tests.settings"]
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
     assert ended.returncode == 1, ended.stderr
     assert "pa55word" not in ended.stdout
     lines = {line["what"]: line for line in json.loads(ended.stdout)["lines"]}

@@ -1,10 +1,9 @@
 """Behind PgBouncer in transaction mode: what the doctor sets for itself meets nobody else."""
 
 import pytest
-from baton_messaging.diagnosis.doctor.examine import examine_all
-from baton_messaging.diagnosis.doctor.examination import Status
-
 from baton_dev.testing.pgbouncer import left_behind
+from baton_messaging.diagnosis.doctor.examination import Status
+from baton_messaging.diagnosis.doctor.examine import examine_all
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
 

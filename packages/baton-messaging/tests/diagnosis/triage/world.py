@@ -6,7 +6,17 @@ from typing import Any
 from uuid import UUID
 
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Failed, InFlight, DeadLetterFacts, Limits, Process, Processed, Published, Sighting
+from baton_messaging.diagnosis.triage.delivery_facts import (
+    DeadLetterFacts,
+    Delivery,
+    Failed,
+    InFlight,
+    Limits,
+    Process,
+    Processed,
+    Published,
+    Sighting,
+)
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Subject
 
 NOW = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
