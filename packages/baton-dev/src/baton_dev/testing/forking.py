@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from baton_dev.supervisor.tether import signal_on_parent_death
-
 from baton_dev.testing.forkserver import CONNECTION_NAME, MAX_PACKET_BYTES
 
 #: What most programs need and what does not read the project's settings.
@@ -68,7 +67,9 @@ def _set_up_django(celery_module: str) -> None:
     from django.db import connections
 
     django.setup()
-    importlib.import_module(celery_module).app.loader.import_default_modules()  # runs the system checks, too, which import the URLs
+    importlib.import_module(
+        celery_module
+    ).app.loader.import_default_modules()  # runs the system checks, too, which import the URLs
     connections.close_all()
 
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.embedded import Postgres, Valkey
 
