@@ -1,4 +1,4 @@
-"""Every way a message can die, on RabbitMQ: what packages/baton-messaging/tests/dead_letters/test_causes.py shows on Valkey."""
+"""Every way a message can die, on RabbitMQ: what tests/dead_letters/test_causes.py shows on Valkey."""
 
 import os
 from collections.abc import Iterator
