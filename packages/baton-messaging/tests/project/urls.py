@@ -16,4 +16,5 @@ urlpatterns = [
     path("api/", api.urls),
     path("login/", LoginView.as_view(template_name="admin/login.html"), name="login"),
     path("", include("baton_messaging.urls")),
+    path("", include("baton_messaging.ui.urls")),
 ]
