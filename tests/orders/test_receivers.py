@@ -4,7 +4,7 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from baton_messaging.consuming.failures import fault
+from baton_messaging.messages.error_description import fault
 from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection

@@ -4,7 +4,7 @@ from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
-from baton_messaging.consuming.failures import fault
+from baton_messaging.messages.error_description import fault
 from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import Reason

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import kombu
 import pytest
-from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.conf import baton
 from baton_messaging.flow_control.parking import park
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from baton_messaging.audit.actors import Actor
-from baton_messaging.consuming.failures import fault
+from baton_messaging.messages.error_description import fault
 from baton_messaging.dead_letters.intake.record import bury, group_of
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import DeadLetter, ProcessedMessage

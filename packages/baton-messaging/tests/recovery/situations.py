@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from baton_messaging.consuming.failures import fault
+from baton_messaging.messages.error_description import fault
 from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason

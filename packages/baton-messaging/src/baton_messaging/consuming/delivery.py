@@ -6,7 +6,6 @@ to one message of a bundle, the others get through.
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
@@ -14,33 +13,32 @@ from celery.exceptions import Reject, SoftTimeLimitExceeded
 from django.db import Error as DatabaseError
 from django.db import transaction
 
-from baton_messaging.consuming.failures import describe, record_failure
+from baton_messaging.consuming.failures import record_failure
 from baton_messaging.consuming.requeue import REFUSALS, hand_back, take_apart
 from baton_messaging.consuming.shutdown import is_being_stopped, is_time_up
+from baton_messaging.consuming.task import Task
 from baton_messaging.consuming.transaction import process
 from baton_messaging.database.errors import is_database_there, is_nobodys_fault, is_passing, wait_for_database
 from baton_messaging.dead_letters import bury_unreadable, claim_burial
 from baton_messaging.errors import BadEnvelope, BadSignature
 from baton_messaging.flow_control.parking import park
 from baton_messaging.messages.envelope import Envelope, unseal
+from baton_messaging.messages.error_description import describe
+from baton_messaging.models import Minute
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.observability.statistics.redeliveries import count_redelivery
-
-if TYPE_CHECKING:
-    from baton_messaging.consumer import ConsumerTask
 
 log = structlog.get_logger(__name__)
 
 MAX_RERUNS = 3  # of a bundle in place, when the database went away under it and came back, or refused one statement
 
 
-def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
+def deliver(task: Task, bundle: list[str]) -> None:
     """Process a bundle. Returns when it may be acknowledged: processed, recorded as failed, or handed back.
 
     A bundle that comes back from a killed worker is taken apart first, so that only the culprit dies.
     """
     if _was_delivered_before(task):
-        count_redelivery(task.name)
+        Minute.objects.count_redelivery(task.name)
         if len(bundle) > 1:
             _take_apart(task, bundle)
             return
@@ -52,7 +50,7 @@ def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
         hand_back(task, bundle)
 
 
-def _run(task: "ConsumerTask", bundle: list[str]) -> bool:
+def _run(task: Task, bundle: list[str]) -> bool:
     """Tell whether the bundle is settled. If not, the database is in trouble, and nothing is known to have failed."""
     for run_number in range(MAX_RERUNS):
         try:
@@ -68,7 +66,7 @@ def _run(task: "ConsumerTask", bundle: list[str]) -> bool:
     return False
 
 
-def _end_over_time(task: "ConsumerTask", bundle: list[str], error: DatabaseError) -> bool:
+def _end_over_time(task: Task, bundle: list[str], error: DatabaseError) -> bool:
     """End what has had its time if the database is there: if not, that is why. Tell whether the bundle is settled."""
     with suppress(DatabaseError):
         if is_database_there():
@@ -79,9 +77,7 @@ def _end_over_time(task: "ConsumerTask", bundle: list[str], error: DatabaseError
     return False
 
 
-def _settle_over_time(
-    task: "ConsumerTask", bundle: list[str], envelopes: list[Envelope], limit: SoftTimeLimitExceeded
-) -> None:
+def _settle_over_time(task: Task, bundle: list[str], envelopes: list[Envelope], limit: SoftTimeLimitExceeded) -> None:
     """Let those that had the limit together have it each to itself. One alone dies of it."""
     if len(envelopes) > 1:
         _take_apart(task, bundle)
@@ -90,7 +86,7 @@ def _settle_over_time(
         _record(task, envelope, limit)
 
 
-def _take_apart(task: "ConsumerTask", bundle: list[str]) -> None:
+def _take_apart(task: Task, bundle: list[str]) -> None:
     """Let each message be tried alone. Where the broker takes none they wait in the database.
 
     Given back to such a broker the bundle would come again and again, and at its delivery limit all of it be dead.
@@ -104,7 +100,7 @@ def _take_apart(task: "ConsumerTask", bundle: list[str]) -> None:
             raise Reject(refusal, requeue=True) from refusal
 
 
-def _deliver_once(task: "ConsumerTask", bundle: list[str], *, has_whole_limit: bool) -> bool:
+def _deliver_once(task: Task, bundle: list[str], *, has_whole_limit: bool) -> bool:
     """Tell whether the bundle is settled. What the database has left of the time limit is not held against it."""
     envelopes = _readable(task, bundle)
     try:
@@ -117,7 +113,7 @@ def _deliver_once(task: "ConsumerTask", bundle: list[str], *, has_whole_limit: b
     return True
 
 
-def _process_together(task: "ConsumerTask", envelopes: list[Envelope]) -> bool:
+def _process_together(task: Task, envelopes: list[Envelope]) -> bool:
     try:
         process(task, envelopes)
     except SoftTimeLimitExceeded:
@@ -129,7 +125,7 @@ def _process_together(task: "ConsumerTask", envelopes: list[Envelope]) -> bool:
     return True
 
 
-def _process_one_by_one(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
+def _process_one_by_one(task: Task, envelopes: list[Envelope]) -> None:
     for envelope in envelopes:
         try:
             process(task, [envelope])
@@ -140,11 +136,11 @@ def _process_one_by_one(task: "ConsumerTask", envelopes: list[Envelope]) -> None
 
 
 @transaction.atomic
-def _record(task: "ConsumerTask", envelope: Envelope, error: BaseException) -> None:
+def _record(task: Task, envelope: Envelope, error: BaseException) -> None:
     record_failure(task, envelope, error)
 
 
-def _readable(task: "ConsumerTask", bundle: list[str]) -> list[Envelope]:
+def _readable(task: Task, bundle: list[str]) -> list[Envelope]:
     """Return the envelopes, each once; what is none of ours goes to the dead letters."""
     envelopes: dict[object, Envelope] = {}
     for sealed in bundle:
@@ -157,7 +153,7 @@ def _readable(task: "ConsumerTask", bundle: list[str]) -> list[Envelope]:
     return list(envelopes.values())
 
 
-def _bury_once(task: "ConsumerTask", sealed: str, error: BadEnvelope) -> None:
+def _bury_once(task: Task, sealed: str, error: BadEnvelope) -> None:
     """Put it on the list, unless an earlier delivery of the bundle did. It has no id: where it came from stands in."""
     seen = f"{task.request.root_id or task.request.id}\x00{sealed}"
     identity = UUID(bytes=hashlib.sha256(seen.encode("utf-8", "surrogatepass")).digest()[:16])
@@ -167,7 +163,7 @@ def _bury_once(task: "ConsumerTask", sealed: str, error: BadEnvelope) -> None:
             bury_unreadable(consumer=task.name, raw=sealed, reason=reason, error=describe(error))
 
 
-def _was_delivered_before(task: "ConsumerTask") -> bool:
+def _was_delivered_before(task: Task) -> bool:
     """Tell whether the broker counts an earlier delivery: its worker was killed, or hit the hard time limit."""
     headers = task.request.headers or {}
     return int(headers.get("x-delivery-count") or 0) > 0

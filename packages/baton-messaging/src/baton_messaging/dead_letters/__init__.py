@@ -4,6 +4,6 @@ The admin's desk, ``manage.py dead_letters`` and the API are three doors to the 
 redirecting, discarding. Each is one audited operation in one transaction (audit.py).
 """
 
-from baton_messaging.dead_letters.intake.record import RELAY, bury, bury_unreadable, claim_burial
+from baton_messaging.dead_letters.intake.record import bury, bury_unreadable, claim_burial
 
-__all__ = ["RELAY", "bury", "bury_unreadable", "claim_burial"]
+__all__ = ["bury", "bury_unreadable", "claim_burial"]

@@ -6,17 +6,27 @@ goes down, whatever is pruned.
 """
 
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Final, Self
 
+import structlog
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
+from django.db import DatabaseError, connection, models
 from django.db.models import ExpressionWrapper, F, Q
 from django.db.models.functions import Now
+
+log = structlog.get_logger(__name__)
 
 COUNTS = ("processed_count", "failed_count", "retried_count", "redelivered_count")
 HISTOGRAMS = ("duration_counts", "lag_counts")
 SUMS = ("duration_seconds", "lag_seconds")
 TALLIED = (*COUNTS, "dead_counts", *HISTOGRAMS, *SUMS)
+
+_COUNT_REDELIVERY: Final = """
+    INSERT INTO baton_minute AS known (minute, consumer, is_folded, processed_count, failed_count, retried_count,
+        redelivered_count, dead_counts, duration_counts, duration_seconds, lag_counts, lag_seconds)
+    VALUES (date_trunc('minute', clock_timestamp()), %s, false, 0, 0, 0, 1, '{}', '{}', 0, '{}', 0)
+    ON CONFLICT (minute, consumer) DO UPDATE SET redelivered_count = known.redelivered_count + 1
+"""
 
 
 class Tally(models.Model):
@@ -38,7 +48,7 @@ class Tally(models.Model):
 
 
 class MinuteQuerySet(models.QuerySet["Minute"]):
-    """Adjectives, and the way a minute is noted."""
+    """Adjectives, and the one count that is written as it happens."""
 
     def open(self) -> Self:
         """Return those that something may still be added to."""
@@ -47,6 +57,18 @@ class MinuteQuerySet(models.QuerySet["Minute"]):
     def since(self, moment: datetime) -> Self:
         """Return those that began at ``moment`` or later."""
         return self.filter(minute__gte=moment)
+
+    def count_redelivery(self, consumer: str) -> None:
+        """Count a delivery that is not the first in this minute: the one figure that no other row tells.
+
+        It costs such a delivery one statement, and all others nothing. Call outside a transaction, so that it stays
+        whatever becomes of the message. A count that cannot be written is lost; the message is not.
+        """
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(_COUNT_REDELIVERY, [consumer])
+        except DatabaseError as error:
+            log.warning("redelivery_not_counted", consumer=consumer, error_class=type(error).__name__)
 
 
 class Minute(Tally):

@@ -12,9 +12,9 @@ from uuid import UUID
 
 from django.db import connection
 
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import OutboxMessage
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.recovery.conditions import NOT_DEAD, NOT_PROCESSED
 from baton_messaging.recovery.loss_rule import Cause, QueueState, cause_of_loss, grace
 

@@ -14,6 +14,7 @@ import structlog
 from celery import current_app
 from django.db import DatabaseError, connection
 
+from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.conf import baton
@@ -21,7 +22,7 @@ from baton_messaging.database.errors import is_passing
 from baton_messaging.database.outbox_notify import CHANNEL
 from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.processes.rounds import RoundHeart
-from baton_messaging.relaying.bundles import BROKER_ERRORS, BrokerFull, BrokerTrouble
+from baton_messaging.relaying.bundles import BrokerFull, BrokerTrouble
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
 

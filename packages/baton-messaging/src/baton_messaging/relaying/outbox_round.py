@@ -14,15 +14,15 @@ import structlog
 from django.db import transaction
 
 from baton_messaging.conf import baton
-from baton_messaging.consuming.failures import describe
-from baton_messaging.dead_letters import RELAY, bury
+from baton_messaging.dead_letters import bury
 from baton_messaging.errors import UnknownEvent
 from baton_messaging.events import is_known
 from baton_messaging.flow_control.holds import current_holds
 from baton_messaging.flow_control.parking import park
+from baton_messaging.messages.error_description import describe
 from baton_messaging.messages.tracing import relayed
 from baton_messaging.models import OutboxMessage
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.dead_letter import RELAY, Reason
 from baton_messaging.relaying.bundles import BrokerTrouble, QueueTrouble, send_bundles
 from baton_messaging.routing.subscriptions import subscriptions_of
 

@@ -8,11 +8,11 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.conf import baton
-from baton_messaging.consuming.failures import describe
 from baton_messaging.dead_letters import bury
 from baton_messaging.flow_control.probes import tend
+from baton_messaging.messages.error_description import describe
 from baton_messaging.models import Attempt
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.relaying.bundles import BrokerTrouble, QueueTrouble, send_bundles

@@ -7,7 +7,7 @@ from uuid import uuid4
 import kombu
 import pytest
 from baton_messaging.dead_letters.intake.raw_message import read
-from baton_messaging.dead_letters.intake.record import COLLECTOR
+from baton_messaging.models.dead_letter import COLLECTOR
 from baton_messaging.dead_letters.intake.transfer import collect
 from baton_messaging.messages.envelope import seal
 from baton_messaging.models import DeadLetter, ProcessedMessage

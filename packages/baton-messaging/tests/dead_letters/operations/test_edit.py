@@ -3,15 +3,8 @@ from uuid import uuid4
 import pytest
 from baton_messaging.dead_letters.operations.differences import MISSING, Difference
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
-from baton_messaging.dead_letters.operations.errors import (
-    AlreadyApplied,
-    BadPayload,
-    NotChanged,
-    NotEditable,
-    NotPermitted,
-    OperationRefused,
-    WhyMissing,
-)
+from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable
+from baton_messaging.audit.errors import NotPermitted, OperationRefused, WhyMissing
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from baton_messaging.dead_letters import RELAY
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.doctor import reconciler

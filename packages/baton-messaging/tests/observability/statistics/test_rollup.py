@@ -9,7 +9,6 @@ from baton_messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.observability.statistics.counts import tallies_since
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS
-from baton_messaging.observability.statistics.redeliveries import count_redelivery
 from baton_messaging.observability.statistics.rollup import settle_time, tally
 from baton_messaging.observability.statistics.totals import totals
 from django.db import connection, transaction
@@ -204,9 +203,9 @@ def _tally_and_hang_up() -> int:
 
 def test_redeliveries_are_counted_as_they_happen_and_survive_the_tally() -> None:
     processed(1)
-    count_redelivery(CONSUMER)
+    Minute.objects.count_redelivery(CONSUMER)
     tally()
-    count_redelivery(CONSUMER)
+    Minute.objects.count_redelivery(CONSUMER)
     tally()
     figures = totals()[CONSUMER]
     assert (figures.redelivered_count, figures.processed_count) == (2, 1)

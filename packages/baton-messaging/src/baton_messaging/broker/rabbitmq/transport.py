@@ -22,10 +22,10 @@ from amqp.exceptions import MessageNacked, RecoverableConnectionError
 from kombu.exceptions import OperationalError
 from kombu.transport import pyamqp
 
+from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.broker.rabbitmq.batch import CONFIRM_TIMEOUT, ConfirmedBatch
 from baton_messaging.broker.rabbitmq.consumer_cancel import AttentiveChannel, AttentiveConnection
 from baton_messaging.broker.rabbitmq.timeouts import PatientChannel, PatientConnection
-from baton_messaging.broker.routing import UnroutableMessage
 
 
 class BrokerBlocked(OperationalError):

@@ -16,7 +16,7 @@ from baton_messaging.broker.options import check
 from baton_messaging.broker.redis.dequeue import TakingChannel
 from baton_messaging.broker.redis.lease import LeasePoller
 from baton_messaging.broker.redis.qos import QoS
-from baton_messaging.broker.routing import RoutingChannel
+from baton_messaging.broker.redis.routing import RoutingChannel
 
 OPTIONS = ("dead_letter_queue", "delivery_limit", "exchange", "queues")
 

@@ -6,8 +6,8 @@ A rejected message that nobody left a note of died of what can be seen of it: it
 from dataclasses import dataclass
 
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT
-from baton_messaging.consuming.failures import ErrorDescription, fault
 from baton_messaging.dead_letters.intake.raw_message import Arrival
+from baton_messaging.messages.error_description import ErrorDescription, fault
 from baton_messaging.models import Interruption
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.models.interruption import Kind

@@ -12,16 +12,14 @@ from time import monotonic
 from types import FrameType
 from typing import Final
 
-import amqp.exceptions
 import kombu
-import kombu.exceptions
-import redis.exceptions
 import structlog
 from celery import current_app
 from django.db import Error as DatabaseError
 from django.db import connection
 from kombu.message import Message
 
+from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS
 from baton_messaging.dead_letters.intake.raw_message import read
@@ -34,12 +32,6 @@ log = structlog.get_logger(__name__)
 POLL_SECONDS: Final = 1.0  # between looks at whether to stop; a message wakes the collector at once
 MAX_BACKOFF_SECONDS: Final = 15.0
 LOOK_AGAIN_SECONDS: Final = 5.0  # between looks at a queue that must be migrated first
-BROKER_ERRORS: Final = (
-    kombu.exceptions.OperationalError,
-    amqp.exceptions.AMQPError,
-    redis.exceptions.RedisError,
-    OSError,
-)
 
 
 class Collector:

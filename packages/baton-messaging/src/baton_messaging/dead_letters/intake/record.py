@@ -7,7 +7,6 @@ message. A copy that is still at work says nothing yet: whoever dies does not wa
 
 import hashlib
 import socket
-from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import structlog
@@ -18,18 +17,13 @@ from django.utils import timezone
 from baton_messaging.database.errors import is_passing, was_cancelled
 from baton_messaging.database.text import storable
 from baton_messaging.messages.envelope import Envelope
+from baton_messaging.messages.error_description import ErrorDescription
 from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.dead_letter import COLLECTOR, Reason
 from baton_messaging.routing.ownership import owner_of
 from baton_messaging.signals import dead_lettered
 
-if TYPE_CHECKING:
-    from baton_messaging.consuming.failures import ErrorDescription
-
 log = structlog.get_logger(__name__)
-
-COLLECTOR: Final = "baton.collector"  # in the inbox: has buried something without a message id of its own
-RELAY: Final = "baton.relay"  # stands in for the consumer of an event that the relay does not know
 
 
 def bury(
@@ -37,7 +31,7 @@ def bury(
     consumer: str,
     envelope: Envelope,
     reason: Reason,
-    error: "ErrorDescription",
+    error: ErrorDescription,
     attempt_count: int,
     task_id: str = "",
 ) -> None:
@@ -78,7 +72,7 @@ def claim_burial(identity: UUID) -> bool:
 
 
 def bury_unreadable(
-    *, consumer: str, raw: str, reason: Reason, error: "ErrorDescription", task_id: str = "", attempt_count: int = 0
+    *, consumer: str, raw: str, reason: Reason, error: ErrorDescription, task_id: str = "", attempt_count: int = 0
 ) -> None:
     """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app."""
     DeadLetter.objects.create(

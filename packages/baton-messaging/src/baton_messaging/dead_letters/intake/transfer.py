@@ -7,13 +7,13 @@ identity is claimed in the inbox by the transaction that writes the rows.
 import structlog
 from django.db import transaction
 
-from baton_messaging.consuming.failures import describe, fault
 from baton_messaging.database.errors import is_passing
 from baton_messaging.dead_letters.intake.cause import Verdict, verdict_on
 from baton_messaging.dead_letters.intake.raw_message import Arrival, NotABundle
 from baton_messaging.dead_letters.intake.record import bury, bury_unreadable, claim_burial
 from baton_messaging.errors import BadSignature
 from baton_messaging.messages.envelope import unseal
+from baton_messaging.messages.error_description import describe, fault
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.routing.subscriptions import subscription_named
 

@@ -15,7 +15,6 @@ from uuid_utils.compat import uuid7
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.database.text import unstorable
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.differences import Difference, differences
 from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable
 from baton_messaging.dead_letters.operations.replay_rows import send_held
@@ -26,7 +25,7 @@ from baton_messaging.flow_control.pauses import MAX_KEY_LENGTH
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import DeadLetter, ProcessedMessage, Replay
 from baton_messaging.models.audit import Action
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import RELAY, State
 
 
 @dataclass(frozen=True)

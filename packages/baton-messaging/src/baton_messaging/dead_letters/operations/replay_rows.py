@@ -11,10 +11,9 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
 from baton_messaging.database.outbox_notify import wake_relay_on_commit
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.resolve import tell_settled
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, Replay
-from baton_messaging.models.dead_letter import DeadLetterQuerySet, State
+from baton_messaging.models.dead_letter import RELAY, DeadLetterQuerySet, State
 
 # Of an unknown event: whatever else the row tells of its earlier sendings stays, as who has had a copy.
 _REQUEST: Final = """

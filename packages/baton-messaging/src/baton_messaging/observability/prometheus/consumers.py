@@ -11,9 +11,8 @@ from django.db.models import Count
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-from baton_messaging.dead_letters.intake.record import RELAY
 from baton_messaging.models import DeadLetter, Recovery, Tallying
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.dead_letter import RELAY, Reason
 from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, labels_of
 from baton_messaging.observability.statistics.counts import counted_as
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS, LAG_BOUNDS, cumulated

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from baton_messaging.dead_letters.intake.record import RELAY
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.dead_letter import RELAY, Reason
 from baton_messaging.models.statistics import Tally
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS, LAG_BOUNDS
 from baton_messaging.routing.subscriptions import all_consumers, subscription_named

@@ -19,7 +19,7 @@ from baton_messaging.observability.statistics.counts import Place, tallies_since
 from baton_messaging.observability.statistics.histogram import added, highest
 from baton_messaging.routing.subscriptions import import_consumers
 
-# Redeliveries are counted as they happen (redeliveries.py).
+# Redeliveries are counted as they happen (count_redelivery).
 RECOMPUTED: Final = tuple(name for name in TALLIED if name != "redelivered_count")
 SPARE_SECONDS: Final = 60  # for a commit that waits, beyond the limit of its task
 
