@@ -13,15 +13,15 @@ from typing import Any
 from kombu.transport import redis as kombu_redis
 
 from baton_messaging.broker.options import check
-from baton_messaging.broker.redis.dequeue import TakingChannel
 from baton_messaging.broker.redis.lease import LeasePoller
 from baton_messaging.broker.redis.qos import QoS
+from baton_messaging.broker.redis.reading import ReadableChannel
 from baton_messaging.broker.redis.routing import RoutingChannel
 
 OPTIONS = ("dead_letter_queue", "delivery_limit", "exchange", "queues")
 
 
-class Channel(TakingChannel, RoutingChannel):
+class Channel(ReadableChannel, RoutingChannel):
     """A channel with the guarantees of a quorum queue. Its options are those of options.py."""
 
     QoS = QoS
