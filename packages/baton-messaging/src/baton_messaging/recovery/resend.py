@@ -12,8 +12,7 @@ from typing import Final
 from django.db import connection, transaction
 
 from baton_messaging.database.outbox_notify import wake_relay_on_commit
-from baton_messaging.recovery.conditions import NOT_DEAD, NOT_PROCESSED, REPLAY_REQUESTED
-from baton_messaging.recovery.losses import Loss
+from baton_messaging.recovery.losses import NOT_DEAD, NOT_PROCESSED, REPLAY_REQUESTED, Loss
 
 LOST: Final = "LostByBroker"  # what the history of a message says instead of an error
 
