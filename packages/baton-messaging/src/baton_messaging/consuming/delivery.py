@@ -14,12 +14,12 @@ from django.db import Error as DatabaseError
 from django.db import transaction
 
 from baton_messaging.consuming.failures import record_failure
-from baton_messaging.consuming.requeue import REFUSALS, hand_back, take_apart
+from baton_messaging.consuming.requeue import REFUSALS, requeue_bundle, split_bundle
 from baton_messaging.consuming.shutdown import is_being_stopped, is_time_up
 from baton_messaging.consuming.task import Task
 from baton_messaging.consuming.transaction import process
-from baton_messaging.database.errors import is_database_there, is_nobodys_fault, is_passing, wait_for_database
-from baton_messaging.dead_letters import bury_unreadable, claim_burial
+from baton_messaging.database.errors import is_database_there, is_database_trouble, is_passing, wait_for_database
+from baton_messaging.dead_letters import claim_identity, record_unreadable
 from baton_messaging.errors import BadEnvelope, BadSignature
 from baton_messaging.flow_control.parking import park
 from baton_messaging.messages.envelope import Envelope, unseal
@@ -33,21 +33,21 @@ MAX_RERUNS = 3  # of a bundle in place, when the database went away under it and
 
 
 def deliver(task: Task, bundle: list[str]) -> None:
-    """Process a bundle. Returns when it may be acknowledged: processed, recorded as failed, or handed back.
+    """Process a bundle. Returns when it may be acknowledged: processed, recorded as failed, or requeued.
 
-    A bundle that comes back from a killed worker is taken apart first, so that only the culprit dies.
+    A bundle that comes back from a killed worker is split first, so that only the culprit dies.
     """
     if _was_delivered_before(task):
         Minute.objects.count_redelivery(task.name)
         if len(bundle) > 1:
-            _take_apart(task, bundle)
+            _split(task, bundle)
             return
     try:
         is_settled = _run(task, bundle)
     except SoftTimeLimitExceeded:  # it came while the database was asked, or waited for
         is_settled = False
     if not is_settled:
-        hand_back(task, bundle)
+        requeue_bundle(task, bundle)
 
 
 def _run(task: Task, bundle: list[str]) -> bool:
@@ -80,19 +80,19 @@ def _end_over_time(task: Task, bundle: list[str], error: DatabaseError) -> bool:
 def _settle_over_time(task: Task, bundle: list[str], envelopes: list[Envelope], limit: SoftTimeLimitExceeded) -> None:
     """Let those that had the limit together have it each to itself. One alone dies of it."""
     if len(envelopes) > 1:
-        _take_apart(task, bundle)
+        _split(task, bundle)
         return
     for envelope in envelopes:
         _record(task, envelope, limit)
 
 
-def _take_apart(task: Task, bundle: list[str]) -> None:
+def _split(task: Task, bundle: list[str]) -> None:
     """Let each message be tried alone. Where the broker takes none they wait in the database.
 
     Given back to such a broker the bundle would come again and again, and at its delivery limit all of it be dead.
     """
     try:
-        take_apart(task, bundle)
+        split_bundle(task, bundle)
     except REFUSALS as refusal:
         try:
             park(task.name, _readable(task, bundle))
@@ -119,7 +119,7 @@ def _process_together(task: Task, envelopes: list[Envelope]) -> bool:
     except SoftTimeLimitExceeded:
         raise
     except Exception as error:
-        if is_nobodys_fault(error):
+        if is_database_trouble(error):
             raise
         return False
     return True
@@ -130,7 +130,7 @@ def _process_one_by_one(task: Task, envelopes: list[Envelope]) -> None:
         try:
             process(task, [envelope])
         except (Exception, SystemExit) as error:
-            if is_nobodys_fault(error) or is_being_stopped(error) or isinstance(error, SoftTimeLimitExceeded):
+            if is_database_trouble(error) or is_being_stopped(error) or isinstance(error, SoftTimeLimitExceeded):
                 raise
             _record(task, envelope, error)
 
@@ -147,20 +147,20 @@ def _readable(task: Task, bundle: list[str]) -> list[Envelope]:
         try:
             envelope = unseal(sealed)
         except BadEnvelope as error:
-            _bury_once(task, str(sealed), error)
+            _record_unreadable_once(task, str(sealed), error)
         else:
             envelopes[envelope.message_id] = envelope
     return list(envelopes.values())
 
 
-def _bury_once(task: Task, sealed: str, error: BadEnvelope) -> None:
+def _record_unreadable_once(task: Task, sealed: str, error: BadEnvelope) -> None:
     """Put it on the list, unless an earlier delivery of the bundle did. It has no id: where it came from stands in."""
     seen = f"{task.request.root_id or task.request.id}\x00{sealed}"
     identity = UUID(bytes=hashlib.sha256(seen.encode("utf-8", "surrogatepass")).digest()[:16])
     reason = Reason.BAD_SIGNATURE if isinstance(error, BadSignature) else Reason.UNDECODABLE
     with transaction.atomic():
-        if claim_burial(identity):
-            bury_unreadable(consumer=task.name, raw=sealed, reason=reason, error=describe(error))
+        if claim_identity(identity):
+            record_unreadable(consumer=task.name, raw=sealed, reason=reason, error=describe(error))
 
 
 def _was_delivered_before(task: Task) -> bool:

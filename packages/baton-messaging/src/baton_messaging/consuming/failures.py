@@ -14,7 +14,7 @@ from django.utils import timezone
 from baton_messaging.conf import baton
 from baton_messaging.consuming.backoff import backoff_seconds
 from baton_messaging.consuming.task import Task
-from baton_messaging.dead_letters import bury
+from baton_messaging.dead_letters import record_dead_letter
 from baton_messaging.errors import UnknownEvent
 from baton_messaging.flow_control import breaker
 from baton_messaging.messages.envelope import Envelope
@@ -74,7 +74,7 @@ def record_failure(task: Task, envelope: Envelope, error: BaseException) -> None
             return
         breaker.note_transient_failure(task.name, error_class=description.error_class)
     if isinstance(decision, Dead):
-        bury(
+        record_dead_letter(
             consumer=task.name,
             envelope=envelope,
             reason=decision.reason,

@@ -15,11 +15,11 @@ from django.db.transaction import TransactionManagementError
 from baton_messaging.consuming.failures import record_failure
 from baton_messaging.consuming.shutdown import is_being_stopped
 from baton_messaging.consuming.task import Task
-from baton_messaging.database.errors import is_nobodys_fault, own_statements
+from baton_messaging.database.errors import is_database_trouble, messaging_statements
 from baton_messaging.flow_control.holds import current_holds
 from baton_messaging.flow_control.parking import park
 from baton_messaging.messages import tracing
-from baton_messaging.messages.context import messages_in_hand
+from baton_messaging.messages.context import messages_in_flight
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import ProcessedMessage
 
@@ -55,17 +55,17 @@ def _process_bundle(task: Task, envelopes: list[Envelope]) -> None:
     except SoftTimeLimitExceeded:
         raise
     except (Exception, SystemExit) as error:
-        if is_nobodys_fault(error):
+        if is_database_trouble(error):
             raise
         _process(task, envelopes, run=_run_each_in_a_savepoint)
 
 
 def _process(task: Task, envelopes: list[Envelope], *, run: Run) -> None:
     with transaction.atomic():
-        with own_statements():
+        with messaging_statements():
             fresh = _claim(task, envelopes)
         durations = run(task, fresh)
-        with own_statements():
+        with messaging_statements():
             ProcessedMessage.objects.finish(consumer=task.name, durations_ms=durations)
     _log_processed(
         task, [one for one in fresh if one.message_id in durations], repeated_count=len(envelopes) - len(fresh)
@@ -82,7 +82,7 @@ def _claim(task: Task, envelopes: list[Envelope]) -> list[Envelope]:
     )
     if len(claimed) < len(envelopes):  # processed before, or held: whichever it is by now
         others = [envelope for envelope in envelopes if envelope.message_id not in claimed]
-        claimed |= _claim_in_hand(task, _without_held(task, others))
+        claimed |= _claim_let_through(task, _without_held(task, others))
     return [envelope for envelope in envelopes if envelope.message_id in claimed]
 
 
@@ -93,7 +93,7 @@ def _without_held(task: Task, envelopes: list[Envelope]) -> list[Envelope]:
     return [envelope for envelope in envelopes if envelope not in held]
 
 
-def _claim_in_hand(task: Task, envelopes: list[Envelope]) -> set[UUID]:
+def _claim_let_through(task: Task, envelopes: list[Envelope]) -> set[UUID]:
     """Claim whatever is held or not: it was let through before."""
     return ProcessedMessage.objects.claim(
         consumer=task.name,
@@ -104,7 +104,7 @@ def _claim_in_hand(task: Task, envelopes: list[Envelope]) -> set[UUID]:
 
 def _run(task: Task, envelope: Envelope) -> int:
     started = time.monotonic()
-    with messages_in_hand([envelope]), tracing.handling(task.name, [envelope]):
+    with messages_in_flight([envelope]), tracing.handling(task.name, [envelope]):
         task.handler(envelope.event())
     return _milliseconds_since(started)
 
@@ -117,7 +117,7 @@ def _run_together(task: Task, envelopes: list[Envelope]) -> dict[UUID, int]:
     if not envelopes:
         return {}
     started = time.monotonic()
-    with messages_in_hand(envelopes), tracing.handling(task.name, envelopes):
+    with messages_in_flight(envelopes), tracing.handling(task.name, envelopes):
         task.handler([envelope.event() for envelope in envelopes])
     return dict.fromkeys((envelope.message_id for envelope in envelopes), _milliseconds_since(started))
 
@@ -131,7 +131,7 @@ def _run_each_in_a_savepoint(task: Task, envelopes: list[Envelope]) -> dict[UUID
         except SoftTimeLimitExceeded:
             raise
         except (Exception, SystemExit) as failure:
-            if is_nobodys_fault(failure) or is_being_stopped(failure) or not connection.is_usable():
+            if is_database_trouble(failure) or is_being_stopped(failure) or not connection.is_usable():
                 raise  # where it took the connection along, each is tried alone, on one of its own
             failed.append((envelope, failure))
     if failed:
@@ -155,15 +155,15 @@ def _process_long(task: Task, envelope: Envelope) -> None:
 
     Hazard: a worker killed in between runs it again, so the handler must find its own work done.
     """
-    with own_statements():
+    with messaging_statements():
         standing = ProcessedMessage.objects.standing(
             consumer=task.name, event=task.event.event_name, message_id=envelope.message_id
         )
         if standing == "processed" or (standing == "maybe held" and not _without_held(task, [envelope])):
             return
     duration = _run(task, envelope)
-    with own_statements(), transaction.atomic():
-        _claim_in_hand(task, [envelope])
+    with messaging_statements(), transaction.atomic():
+        _claim_let_through(task, [envelope])
         ProcessedMessage.objects.finish(consumer=task.name, durations_ms={envelope.message_id: duration})
     _log_processed(task, [envelope], repeated_count=0)
 

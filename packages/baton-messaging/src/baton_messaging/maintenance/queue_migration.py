@@ -73,7 +73,7 @@ def migrate(queue: kombu.Queue, broker: kombu.Connection, *, actor: Actor, tell:
     return True
 
 
-def patiently(broker: kombu.Connection, step: Callable[[kombu.Connection], T]) -> T:
+def retry_while_busy(broker: kombu.Connection, step: Callable[[kombu.Connection], T]) -> T:
     """Take a step on a connection of its own, again while RabbitMQ is still busy with a deletion of the same name.
 
     It then answers 541 INTERNAL_ERROR and ends the connection (seen on 3.10 with quorum queues).
@@ -101,7 +101,7 @@ def _recreate(queue: kombu.Queue, temporary: str, broker: kombu.Connection, tell
         late_count = _delete(broker, queue.name)
         if late_count:
             tell(f"{late_count} messages arrived while it was deleted: they are sent again from the outbox.")
-    if patiently(broker, lambda own: misdeclared(own, [queue])):
+    if retry_while_busy(broker, lambda own: misdeclared(own, [queue])):
         raise MigrationRefused(f"Expected {queue.name} to be gone, got one declared the old way again: stop who does.")
     channel.close()  # RabbitMQ ends a channel that knew a queue of this name of another type (seen on 3.10)
     channel = broker.channel()

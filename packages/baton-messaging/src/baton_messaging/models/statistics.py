@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 COUNTS = ("processed_count", "failed_count", "retried_count", "redelivered_count")
 HISTOGRAMS = ("duration_counts", "lag_counts")
 SUMS = ("duration_seconds", "lag_seconds")
-TALLIED = (*COUNTS, "dead_counts", *HISTOGRAMS, *SUMS)
+COUNTED = (*COUNTS, "dead_counts", *HISTOGRAMS, *SUMS)
 
 _COUNT_REDELIVERY: Final = """
     INSERT INTO baton_minute AS known (minute, consumer, is_folded, processed_count, failed_count, retried_count,
@@ -103,17 +103,17 @@ class Total(Tally):
         return self.consumer
 
 
-class TallyingQuerySet(models.QuerySet["Tallying"]):
+class RollupQuerySet(models.QuerySet["Rollup"]):
     """The one question."""
 
     def age_seconds(self) -> float | None:
         """Return how long ago somebody tallied, by the database's clock; None: never."""
-        since = ExpressionWrapper(Now() - F("tallied_at"), output_field=models.DurationField())
+        since = ExpressionWrapper(Now() - F("rolled_up_at"), output_field=models.DurationField())
         age: timedelta | None = self.values_list(since, flat=True).first()
         return age.total_seconds() if age is not None else None
 
 
-class Tallying(models.Model):
+class Rollup(models.Model):
     """How far the tallying is: the one row of its table, locked by whoever tallies.
 
     Minutes before ``folded_until`` are final. No inbox row up to ``inbox_id`` belongs to a later one.
@@ -121,15 +121,15 @@ class Tallying(models.Model):
 
     folded_until = models.DateTimeField()
     inbox_id = models.BigIntegerField(default=0)
-    tallied_at = models.DateTimeField(db_default=Now())
+    rolled_up_at = models.DateTimeField(db_default=Now())
 
-    objects = TallyingQuerySet.as_manager()
+    objects = RollupQuerySet.as_manager()
 
     class Meta:
         db_table = "baton_rollup"
         verbose_name = "tallying"
         default_permissions = ()
-        constraints = [models.CheckConstraint(condition=Q(pk=1), name="baton_tallying_is_one_row")]
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="baton_rollup_is_one_row")]
 
     def __str__(self) -> str:
         return f"until {self.folded_until:%Y-%m-%d %H:%M}"

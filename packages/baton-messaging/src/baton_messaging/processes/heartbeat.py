@@ -19,7 +19,7 @@ from typing import Any, Final
 import structlog
 
 from baton_messaging.conf import baton
-from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.database.dedicated_connection import dedicated_connection
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ class Sign:
     finished_age: float | None = None
 
 
-class Heart:
+class HeartbeatWriter:
     """Keeps one row. ``start`` after all forks that are planned."""
 
     def __init__(self, role: str, name: str = "") -> None:
@@ -149,11 +149,11 @@ class Heart:
 def _upsert(identity: Mapping[str, Any], *, sign: Mapping[str, Any], age: float, uptime: float) -> None:
     """Write what a process said ``age`` seconds ago. Raises the database's errors."""
     lists = {name: json.dumps(sign[name]) for name in ("running", "reserved")}
-    with own_connection() as own, own.cursor() as cursor:
+    with dedicated_connection() as own, own.cursor() as cursor:
         cursor.execute(_UPSERT, {**identity, **sign, **lists, "age": age, "uptime": uptime})
 
 
 def _delete(identity: Mapping[str, Any]) -> None:
     """Delete the row of a process that ends. Raises the database's errors."""
-    with own_connection() as own, own.cursor() as cursor:
+    with dedicated_connection() as own, own.cursor() as cursor:
         cursor.execute(_DELETE, identity)

@@ -15,7 +15,7 @@ from django.db import connection
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import RELAY
-from baton_messaging.recovery.loss_rule import Cause, QueueState, cause_of_loss, grace
+from baton_messaging.recovery.loss_rule import Cause, QueueState, grace, proof_of_loss
 
 # What must hold of a message that is nowhere, demanded again by ``resend``. ``{message}`` stands for a row that has the
 # message's id, ``%(consumer)s`` for the consumer that it was sent to.
@@ -139,4 +139,4 @@ def _loss(consumer: str, row: Any, state: QueueState) -> Loss:
 
 
 def _cause(sent_at: datetime, state: QueueState) -> Cause:
-    return cause_of_loss(sent_at, state) or "overtaken"
+    return proof_of_loss(sent_at, state) or "overtaken"

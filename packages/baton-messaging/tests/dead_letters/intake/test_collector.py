@@ -126,7 +126,7 @@ def test_a_body_that_the_transport_cannot_decode_is_kept_as_it_came(collector: P
     with current_app.connection_for_write() as broker:
         channel: Any = broker.default_channel
         channel.client.lpush(DEAD, json.dumps(message))
-        channel.ring(DEAD, channel.client)
+        channel.notify(DEAD, channel.client)
 
     wait_for_letters(1)
 

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from baton_messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage, Tallying
+from baton_messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage, Rollup
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.observability.statistics.counts import tallies_since
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS
@@ -122,7 +122,7 @@ def test_an_hour_without_a_tally_is_caught_up() -> None:
     for ago in range(0, 3600, 600):
         processed(1, ago=ago)
         failed(ago=ago)
-    Tallying.objects.update(folded_until=(timezone.now() - timedelta(hours=2)).replace(second=0, microsecond=0))
+    Rollup.objects.update(folded_until=(timezone.now() - timedelta(hours=2)).replace(second=0, microsecond=0))
     tally()
     assert (totals()[CONSUMER].processed_count, totals()[CONSUMER].failed_count) == (6, 6)
     assert Minute.objects.filter(is_folded=True).count() >= 5
@@ -187,7 +187,7 @@ def test_of_two_that_tally_one_does() -> None:
     tally()
     processed(1)
     with transaction.atomic(), ThreadPoolExecutor(1) as thread:
-        Tallying.objects.select_for_update().get()
+        Rollup.objects.select_for_update().get()
         assert thread.submit(_tally_and_hang_up).result() == 0
     assert tally() == 1
 

@@ -1,7 +1,7 @@
 """Queues on Redis are read without touching them: what waits in their lists, and what workers have taken.
 
-On Redis a queue is several lists, one per priority step, and what workers have taken is kept in ``unacked``: counting
-one list sees less than half (F74).
+On Redis a queue is several lists, one per priority step, and what workers have in flight is kept in ``unacked``:
+counting one list sees less than half (F74).
 """
 
 from collections import Counter
@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from kombu.utils.encoding import bytes_to_str
 
-from baton_messaging.broker.redis.dequeue import TakingChannel
-from baton_messaging.broker.redis.unacked import Booking
+from baton_messaging.broker.redis.dequeue import DequeuingChannel
+from baton_messaging.broker.redis.unacked import UnackedDelivery
 
 _CHUNK: Final = 500  # messages read at a time
 
@@ -24,7 +24,7 @@ class Copy(NamedTuple):
     raw: bytes
 
 
-class ReadableChannel(TakingChannel):
+class ReadableChannel(DequeuingChannel):
     """A channel that lets its queues be counted and read."""
 
     def counts(self, queues: Collection[str]) -> dict[str, tuple[int, int]]:
@@ -60,6 +60,6 @@ class ReadableChannel(TakingChannel):
                             yield Copy(queue, max(0, length - 1 - start - at), raw)
                         start += _CHUNK
             for tag, text in client.hscan_iter(self.key(self.unacked_key), count=_CHUNK):
-                booking = Booking.read(tag.decode(), text)
-                if booking.queue in queues:
-                    yield Copy(booking.queue, None, booking.raw.encode("utf-8", "surrogateescape"))
+                delivery = UnackedDelivery.read(tag.decode(), text)
+                if delivery.queue in queues:
+                    yield Copy(delivery.queue, None, delivery.raw.encode("utf-8", "surrogateescape"))

@@ -23,7 +23,7 @@ class Verdict:
     run_count: int = 0
 
 
-def verdict_on(arrival: Arrival) -> Verdict:
+def cause_of_death(arrival: Arrival) -> Verdict:
     """Return why the message died. Reads the notes: one query."""
     notes = list(Interruption.objects.filter(task_id=arrival.task_id).order_by("pk")) if arrival.task_id else []
     if arrival.death is not None and arrival.death.reason == DELIVERY_LIMIT:

@@ -1,8 +1,8 @@
-"""Put a message on the list of dead letters, and tell the app whose row it was about.
+"""A dead letter is recorded, and the app whose row the message was about is told.
 
-Invariant: one unsettled letter per consumer and message. A message that dies again while its replay was requested
-opens its letter again; a second burial of an open one changes nothing, nor does that of a copy when the inbox has the
-message. A copy that is still at work says nothing yet: whoever dies does not wait for it.
+Invariant: one unsettled dead letter per consumer and message. A message that dies again while its replay was requested
+opens its dead letter again; recording an open one a second time changes nothing, nor does the death of a copy when the
+inbox has the message. A copy that is still at work says nothing yet: what dies does not wait for it.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from baton_messaging.signals import dead_lettered
 log = structlog.get_logger(__name__)
 
 
-def bury(
+def record_dead_letter(
     *,
     consumer: str,
     envelope: Envelope,
@@ -62,16 +62,16 @@ def bury(
     )
 
 
-def claim_burial(identity: UUID) -> bool:
-    """Tell whether a thing without a message id is to be buried now, or was at an earlier delivery.
+def claim_identity(identity: UUID) -> bool:
+    """Tell whether a thing without a message id is to be recorded now, or was at an earlier delivery.
 
-    Call inside the transaction that buries it.
+    Call inside the transaction that records it.
     """
     worker = socket.gethostname()[:200]
     return bool(ProcessedMessage.objects.claim(consumer=COLLECTOR, message_ids=[identity], worker=worker))
 
 
-def bury_unreadable(
+def record_unreadable(
     *, consumer: str, raw: str, reason: Reason, error: ErrorDescription, task_id: str = "", attempt_count: int = 0
 ) -> None:
     """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app."""

@@ -14,13 +14,13 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from baton_messaging.consumer import ConsumerTask
-from baton_messaging.models.statistics import COUNTS, HISTOGRAMS, SUMS, TALLIED, Minute, Tally, Tallying, Total
+from baton_messaging.models.statistics import COUNTED, COUNTS, HISTOGRAMS, SUMS, Minute, Rollup, Tally, Total
 from baton_messaging.observability.statistics.counts import Place, tallies_since
 from baton_messaging.observability.statistics.histogram import added, highest
 from baton_messaging.routing.subscriptions import import_consumers
 
 # Redeliveries are counted as they happen (count_redelivery).
-RECOMPUTED: Final = tuple(name for name in TALLIED if name != "redelivered_count")
+RECOMPUTED: Final = tuple(name for name in COUNTED if name != "redelivered_count")
 SPARE_SECONDS: Final = 60  # for a commit that waits, beyond the limit of its task
 
 _INBOX_ID: Final = """
@@ -49,13 +49,13 @@ def settle_time() -> timedelta:
     return timedelta(minutes=math.ceil((longest + SPARE_SECONDS) / 60))
 
 
-def _locked_state(now: datetime) -> Tallying | None:
+def _locked_state(now: datetime) -> Rollup | None:
     start = _whole_minute(now - settle_time())
-    Tallying.objects.bulk_create([Tallying(pk=1, folded_until=start)], ignore_conflicts=True)
-    return Tallying.objects.select_for_update(skip_locked=True).first()
+    Rollup.objects.bulk_create([Rollup(pk=1, folded_until=start)], ignore_conflicts=True)
+    return Rollup.objects.select_for_update(skip_locked=True).first()
 
 
-def _recompute(state: Tallying) -> int:
+def _recompute(state: Rollup) -> int:
     known: dict[Place, Tally] = {Place(row.minute, row.consumer): row for row in Minute.objects.open()}
     found = tallies_since(state.folded_until, inbox_id=state.inbox_id, new=lambda place: Minute(**place._asdict()))
     for place, tally in found.items():
@@ -70,7 +70,7 @@ def _recompute(state: Tallying) -> int:
     return len(known.keys() | found.keys())
 
 
-def _fold(state: Tallying, *, until: datetime) -> None:
+def _fold(state: Rollup, *, until: datetime) -> None:
     over = Minute.objects.open().filter(minute__lt=until).select_for_update().order_by("pk")
     totals = {total.consumer: total for total in Total.objects.select_for_update().order_by("pk")}
     folded = []
@@ -78,13 +78,13 @@ def _fold(state: Tallying, *, until: datetime) -> None:
         _add(totals.setdefault(minute.consumer, Total(consumer=minute.consumer)), minute)
         folded.append(minute.pk)
     changed = [total for _consumer, total in sorted(totals.items())]
-    Total.objects.bulk_create(changed, update_conflicts=True, unique_fields=["consumer"], update_fields=TALLIED)
+    Total.objects.bulk_create(changed, update_conflicts=True, unique_fields=["consumer"], update_fields=COUNTED)
     Minute.objects.filter(pk__in=folded).update(is_folded=True)
     inbox_id = _inbox_id(state, until)
-    Tallying.objects.filter(pk=state.pk).update(folded_until=until, inbox_id=inbox_id, tallied_at=Now())
+    Rollup.objects.filter(pk=state.pk).update(folded_until=until, inbox_id=inbox_id, rolled_up_at=Now())
 
 
-def _inbox_id(state: Tallying, until: datetime) -> int:
+def _inbox_id(state: Rollup, until: datetime) -> int:
     """Return an id up to which no inbox row belongs to a minute from ``until`` on, also of those not committed yet.
 
     Those have ids above every row that was finished before ``until``: they were begun after it.

@@ -78,7 +78,7 @@ def _delivery(place: Place, row: OutboxMessage | None, looks: Looks) -> Delivery
         failed=_failed(failed),
         letter=_letter(letter),
         held=_held(looks, consumer, event, key, message_id),
-        in_hand=hand_on(place, looks.in_hand),
+        in_flight=hand_on(place, looks.in_flight),
         seen=_sighting(place, looks),
     )
 
