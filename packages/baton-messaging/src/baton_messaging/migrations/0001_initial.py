@@ -519,7 +519,7 @@ class Migration(migrations.Migration):
                 ("rolled_up_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                "verbose_name": "tallying",
+                "verbose_name": "rollup",
                 "db_table": "baton_rollup",
                 "default_permissions": (),
                 "constraints": [models.CheckConstraint(condition=models.Q(("pk", 1)), name="baton_rollup_is_one_row")],

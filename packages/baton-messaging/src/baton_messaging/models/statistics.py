@@ -29,7 +29,7 @@ _COUNT_REDELIVERY: Final = """
 """
 
 
-class Tally(models.Model):
+class Counts(models.Model):
     """Counts of one consumer. Histograms count by the buckets of observability/statistics/histogram.py."""
 
     consumer = models.CharField(max_length=200)
@@ -71,7 +71,7 @@ class MinuteQuerySet(models.QuerySet["Minute"]):
             log.warning("redelivery_not_counted", consumer=consumer, error_class=type(error).__name__)
 
 
-class Minute(Tally):
+class Minute(Counts):
     """What one consumer did in one minute."""
 
     minute = models.DateTimeField()
@@ -90,7 +90,7 @@ class Minute(Tally):
         return f"{self.consumer} {self.minute:%Y-%m-%d %H:%M}"
 
 
-class Total(Tally):
+class Total(Counts):
     """What one consumer did in all the minutes that were folded."""
 
     class Meta:
@@ -107,14 +107,14 @@ class RollupQuerySet(models.QuerySet["Rollup"]):
     """The one question."""
 
     def age_seconds(self) -> float | None:
-        """Return how long ago somebody tallied, by the database's clock; None: never."""
+        """Return how long ago the minutes were rolled up, by the database's clock; None: never."""
         since = ExpressionWrapper(Now() - F("rolled_up_at"), output_field=models.DurationField())
         age: timedelta | None = self.values_list(since, flat=True).first()
         return age.total_seconds() if age is not None else None
 
 
 class Rollup(models.Model):
-    """How far the tallying is: the one row of its table, locked by whoever tallies.
+    """How far the rollup is: the one row of its table, locked by the task that rolls up.
 
     Minutes before ``folded_until`` are final. No inbox row up to ``inbox_id`` belongs to a later one.
     """
@@ -127,7 +127,7 @@ class Rollup(models.Model):
 
     class Meta:
         db_table = "baton_rollup"
-        verbose_name = "tallying"
+        verbose_name = "rollup"
         default_permissions = ()
         constraints = [models.CheckConstraint(condition=Q(pk=1), name="baton_rollup_is_one_row")]
 

@@ -55,7 +55,7 @@ def consumer_metrics() -> Iterable[Metric]:
     age_seconds = Rollup.objects.age_seconds()
     if age_seconds is not None:
         yield GaugeMetricFamily(
-            "baton_tally_age_seconds", "Since the counters were brought up to date", value=age_seconds
+            "baton_rollup_age_seconds", "Since the counters were brought up to date", value=age_seconds
         )
 
 

@@ -14,8 +14,8 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from baton_messaging.consumer import ConsumerTask
-from baton_messaging.models.statistics import COUNTED, COUNTS, HISTOGRAMS, SUMS, Minute, Rollup, Tally, Total
-from baton_messaging.observability.statistics.counts import Place, tallies_since
+from baton_messaging.models.statistics import COUNTED, COUNTS, HISTOGRAMS, SUMS, Counts, Minute, Rollup, Total
+from baton_messaging.observability.statistics.counts import Place, counts_since
 from baton_messaging.observability.statistics.histogram import added, highest
 from baton_messaging.routing.subscriptions import import_consumers
 
@@ -29,7 +29,7 @@ _INBOX_ID: Final = """
 """
 
 
-def tally() -> int:
+def roll_up() -> int:
     """Bring minutes and totals up to date; return the number of open minutes, 0 when somebody else is at it."""
     with transaction.atomic():
         now = _now()
@@ -56,11 +56,11 @@ def _locked_state(now: datetime) -> Rollup | None:
 
 
 def _recompute(state: Rollup) -> int:
-    known: dict[Place, Tally] = {Place(row.minute, row.consumer): row for row in Minute.objects.open()}
-    found = tallies_since(state.folded_until, inbox_id=state.inbox_id, new=lambda place: Minute(**place._asdict()))
-    for place, tally in found.items():
+    known: dict[Place, Counts] = {Place(row.minute, row.consumer): row for row in Minute.objects.open()}
+    found = counts_since(state.folded_until, inbox_id=state.inbox_id, new=lambda place: Minute(**place._asdict()))
+    for place, row in found.items():
         if place in known:
-            _raise_to(tally, known[place])
+            _raise_to(row, known[place])
     Minute.objects.bulk_create(
         [row for _place, row in sorted(found.items()) if isinstance(row, Minute)],
         update_conflicts=True,
@@ -95,16 +95,16 @@ def _inbox_id(state: Rollup, until: datetime) -> int:
     return state.inbox_id if found is None else max(found, state.inbox_id)
 
 
-def _raise_to(tally: Tally, known: Tally) -> None:
+def _raise_to(row: Counts, known: Counts) -> None:
     for name in (*COUNTS, *SUMS):
-        setattr(tally, name, max(getattr(tally, name), getattr(known, name)))
+        setattr(row, name, max(getattr(row, name), getattr(known, name)))
     for name in HISTOGRAMS:
-        setattr(tally, name, highest(getattr(tally, name), getattr(known, name)))
+        setattr(row, name, highest(getattr(row, name), getattr(known, name)))
     for reason, count in known.dead_counts.items():
-        tally.dead_counts[reason] = max(tally.dead_counts.get(reason, 0), count)
+        row.dead_counts[reason] = max(row.dead_counts.get(reason, 0), count)
 
 
-def _add(total: Tally, minute: Tally) -> None:
+def _add(total: Counts, minute: Counts) -> None:
     for name in (*COUNTS, *SUMS):
         setattr(total, name, getattr(total, name) + getattr(minute, name))
     for name in HISTOGRAMS:
