@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from baton_dev.testing.processes import running, wait_until, worker_command
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
@@ -16,7 +17,6 @@ from uuid_utils.compat import uuid7
 from inventory.models import Reservation
 from orders.events import Line, OrderCancelled, OrderPlaced
 from tests.inventory.factories import reserved, stock
-from baton_dev.testing.processes import running, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "_inventory_worker")]
 

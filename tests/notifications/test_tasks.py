@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from baton_dev.testing.processes import Process, wait_until, worker_command
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
 from celery import current_app
@@ -17,7 +18,6 @@ from orders import services
 from orders.models import Order, Product
 from orders.requests import OrderRequest, RequestedLine
 from tests.notifications.smtp_server import SmtpServer, smtp_server
-from baton_dev.testing.processes import Process, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "_shop")]
 

@@ -4,11 +4,11 @@ import re
 from typing import Any
 
 import pytest
+from baton_dev.testing.browser import OpenPage
 from playwright.sync_api import Page, expect
 
 from orders import services
 from orders.models import Order, OrderStatus
-from baton_dev.testing.browser import OpenPage
 from tests.orders.factories import an_order
 from tests.orders.test_views import process, settle
 

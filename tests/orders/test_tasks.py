@@ -3,13 +3,13 @@
 from decimal import Decimal
 
 import pytest
+from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.diagnosis.progress import progress_of
 
 from inventory.models import StockItem
 from orders import services
 from orders.models import DailySales, Order, OrderStatus
 from tests.orders.factories import an_order
-from baton_dev.testing.processes import Process, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

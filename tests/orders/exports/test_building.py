@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_dev.testing.processes import wait_until
 from baton_messaging.models import OutboxMessage
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
@@ -28,7 +29,6 @@ from orders.exports.states import ExportState, Failure, Format
 from orders.models import Order
 from tests.orders.exports.factories import an_export, many_orders, slow_lines
 from tests.orders.exports.readers import open_xlsx, read_csv, read_xlsx
-from baton_dev.testing.processes import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "storage_folder")]
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from baton_dev.testing.processes import running, wait_until, worker_command
 from baton_messaging.models import Attempt, DeadLetter
 from baton_messaging.relaying.outbox_round import send_outbox
 from celery import current_app
@@ -16,7 +17,6 @@ from orders.exports.states import ExportState, Failure
 from orders.tasks import build_export
 from tests.orders.exports import hurried_settings
 from tests.orders.exports.factories import an_export, is_processed, many_orders, slow_lines
-from baton_dev.testing.processes import running, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "empty_broker")]
 

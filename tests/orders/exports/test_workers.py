@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from baton_dev.testing.browser import OpenPage
+from baton_dev.testing.deadline import in_time
+from baton_dev.testing.drain import forget_heartbeats
+from baton_dev.testing.processes import Process, running, wait_until, worker_command
 from baton_messaging.models import Attempt, DeadLetter
 from baton_messaging.publish import publish
 from django.conf import settings
@@ -20,13 +24,9 @@ from orders.exports import files, housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from orders.models import Order, OrderStatus
-from baton_dev.testing.browser import OpenPage
-from baton_dev.testing.deadline import in_time
 from tests.orders.exports.factories import a_person, an_export, held_up, is_processed, many_orders, slow_lines
 from tests.orders.exports.readers import read_csv, read_xlsx
 from tests.orders.factories import an_order
-from baton_dev.testing.processes import Process, running, wait_until, worker_command
-from baton_dev.testing.drain import forget_heartbeats
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "relay")]
 
