@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from baton_messaging.consuming.failures import describe
+from baton_messaging.messages.error_description import describe
 from baton_messaging.errors import PermanentError, TransientError
 from celery.exceptions import SoftTimeLimitExceeded
 from pytest_django import Settings

@@ -4,8 +4,8 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from baton_messaging.consuming.failures import fault
-from baton_messaging.dead_letters.intake.record import bury
+from baton_messaging.messages.error_description import fault
+from baton_messaging.dead_letters.intake.record import record_dead_letter
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models.dead_letter import Reason
@@ -71,7 +71,7 @@ def test_an_order_whose_next_message_dies_while_the_last_letter_is_settled_keeps
             with transaction.atomic():
                 envelope = an_envelope(order.pk)
                 error = fault("KeyError", "x")
-                bury(
+                record_dead_letter(
                     consumer=CONSUMER,
                     envelope=envelope,
                     reason=Reason.PERMANENT_ERROR,

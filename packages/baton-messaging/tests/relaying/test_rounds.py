@@ -7,7 +7,7 @@ from datetime import timedelta
 import kombu
 import pytest
 from baton_messaging.conf import baton
-from baton_messaging.dead_letters import RELAY
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.relaying.bundles import BrokerTrouble

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 
-from baton_messaging.dead_letters import RELAY
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import OutboxMessage
 

@@ -5,10 +5,11 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from baton_messaging.dead_letters import RELAY
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.edit import edit_and_replay
-from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo, NotPermitted, OperationRefused
+from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo
+from baton_messaging.audit.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.replay import CANARY_DIED, advance, release, replay, stop
 from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.replay_rows import send_held

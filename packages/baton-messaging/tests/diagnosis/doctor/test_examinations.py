@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from baton_dev.testing.new_connections import READ_ONLY, new_connections
-from baton_messaging.dead_letters import RELAY
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.doctor import reconciler
