@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from baton_messaging.diagnosis.doctor.lines import Line, judged
-from baton_messaging.diagnosis.doctor.register import examines
-from baton_messaging.routing.ownership import owner_of
+from baton_messaging.extend import owner_of
+from baton_messaging.extend.doctor import ExaminationResult, examines, judged
 from django.conf import settings
 from django.core.files.base import ContentFile
 
@@ -18,7 +17,7 @@ MIN_FREE_BYTES: Final = 1 << 30  # an export of ten million rows takes about tha
 
 
 @examines("storage of exports")
-def examine_storage() -> Iterator[Line]:
+def examine_storage() -> Iterator[ExaminationResult]:
     """Write a file into the storage, and delete it."""
     trouble = ""
     try:
@@ -37,7 +36,7 @@ def examine_storage() -> Iterator[Line]:
 
 
 @examines("scratch folder of exports")
-def examine_scratch_folder() -> Iterator[Line]:
+def examine_scratch_folder() -> Iterator[ExaminationResult]:
     """Measure the room where files grow. Hazard: it is the disk of this machine that is measured, not a worker's."""
     folder = Path(settings.EXPORTS["SCRATCH_DIR"])
     existing = next(path for path in (folder, *folder.parents) if path.exists())
