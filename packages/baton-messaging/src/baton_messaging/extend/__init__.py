@@ -3,13 +3,14 @@
 An app adds something by a module of a given name at its top. It is imported when somebody asks for what it adds, and
 not before; no line in ``AppConfig.ready()`` is needed. Each has a module of that name here to import from:
 
-| To add | write in your app | with, from |
-|---|---|---|
-| a consumer, a scheduled task | ``tasks.py`` | ``@consumer`` (``baton_messaging.consumer``), ``@scheduled_task`` (``….scheduled``) |
-| what an id means to triage | ``triage.py`` | ``register(SubjectKind(…))`` (``baton_messaging.extend.triage``) |
-| a question of ``manage.py doctor`` | ``doctor.py`` | ``@examines``, ``judged`` (``baton_messaging.extend.doctor``) |
-| a contradiction that the reconciler reports | ``findings.py`` | ``@finds`` (``baton_messaging.extend.findings``) |
-| figures at ``/metrics`` | ``metrics.py`` | ``contribute`` (``baton_messaging.extend.metrics``) |
+| To add | write in your app | with | from ``baton_messaging.`` |
+|---|---|---|---|
+| a consumer | ``tasks.py`` | ``@consumer(OrderPlaced)`` | ``consumer`` |
+| a scheduled task | ``tasks.py`` | ``@scheduled_task("orders.expire", …)`` | ``scheduled`` |
+| what an id means to triage | ``triage.py`` | ``register(SubjectKind(…))`` | ``extend.triage`` |
+| a question of ``manage.py doctor`` | ``doctor.py`` | ``@examines("storage")``, ``judged`` | ``extend.doctor`` |
+| a contradiction for the reconciler to report | ``findings.py`` | ``@finds`` | ``extend.findings`` |
+| figures at ``/metrics`` | ``metrics.py`` | ``contribute("exports", …)`` | ``extend.metrics`` |
 
 Receivers of signals (``baton_messaging.signals``) are connected in ``AppConfig.ready()``, as with any Django signal.
 

@@ -49,9 +49,9 @@ def window() -> tuple[datetime, datetime]:
 
 
 def was_published(event: type[Event], *, key: str = "pk") -> Exists:
-    """Return the condition that the outbox has such an event about the row, sent or not: for ``filter(~was_published(…))``.
+    """Return the condition that the outbox has such an event about the row: ``filter(~was_published(OrderPlaced))``.
 
-    ``key``: the row's field that the event has as its key.
+    Sent or not: what waits for the relay counts. ``key``: the row's field that the event has as its key.
     """
     messages = OutboxMessage.objects.filter(name=event.event_name, key=Cast(OuterRef(key), CharField()))
     return Exists(messages)

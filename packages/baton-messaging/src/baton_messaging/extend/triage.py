@@ -6,7 +6,7 @@
 *Shapes*. ``SubjectKind``: one kind of business row whose id (as text) is the ``key`` of messages.
 ``find(keys) -> {key: Subject}`` leaves out keys without such a row, and is given keys of other kinds, too: of those
 that are no UUIDs ``uuids_in`` makes none. ``unsettled(before, limit) -> keys`` lists rows made before an aware datetime
-that have not come to their end, the oldest first. ``Subject``: one such row at this moment; ``awaited`` are the names of
+that have not come to their end, the oldest first. ``Subject``: one such row at this moment; ``awaited`` names the
 events of which one must still come for it to be settled. ``Work``: what the row says of a long task (``atomic=False``),
 by the consumer's name in ``Subject.works``: ``waiting``, ``running``, ``failed`` or ``done``.
 
