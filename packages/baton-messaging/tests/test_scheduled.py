@@ -1,12 +1,12 @@
 """A tick that fails is over: nobody is asked about it, and nothing of it comes back."""
 
 import pytest
+from baton_dev.testing.processes import wait_until
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from celery import current_app
 from django_celery_results.models import TaskResult
 
-from baton_dev.testing.processes import wait_until
 from tests.sample.tasks import fail_by_schedule
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("worker")]

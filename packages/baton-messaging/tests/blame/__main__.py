@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from baton_dev.servers.embedded import Postgres, Valkey
-
 from baton_dev.testing.rabbitmq import RabbitMQ, is_installed
 
 

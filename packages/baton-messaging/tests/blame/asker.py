@@ -10,8 +10,9 @@ import time
 from typing import Any
 from uuid import uuid4
 
+from baton_dev.project import PROJECT_DIR
+
 from tests.blame.stack import Stack, environment_of
-from baton_dev.testing.processes import ROOT
 
 
 class Asker:
@@ -28,7 +29,12 @@ class Asker:
             "tests.blame.answering",
         ]
         self._process = subprocess.Popen(
-            command, cwd=ROOT, env=environment_of(stack), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command,
+            cwd=PROJECT_DIR,
+            env=environment_of(stack),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert self._process.stdout
         assert self._process.stdout.readline() == "ready\n"

@@ -10,14 +10,14 @@ from typing import Protocol, Self
 from urllib.parse import urlsplit, urlunsplit
 
 from baton_dev.servers.ports import free_port
+from baton_dev.testing.outage_proxy import Gate
+from baton_dev.testing.processes import Process, collector_command, relay_command, wait_until
 from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from baton_messaging.models import Heartbeat
 from celery import current_app
 from django.db import connection
 
-from baton_dev.testing.outage_proxy import Gate
 from tests.notifications.smtp_server import SmtpServer, smtp_server
-from baton_dev.testing.processes import Process, collector_command, relay_command, wait_until
 
 _CELERY = [sys.executable, "-m", "celery", "--skip-checks", "-A", "config"]
 _TABLES = (

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from baton_dev.testing.processes import url_of_test_database
 
 import tests.blame.faults  # noqa: F401 - fills the catalogue
 from tests.blame.asker import Asker
 from tests.blame.asking import examine, table
 from tests.blame.catalogue import FAULTS
 from tests.blame.stack import Stack
-from baton_dev.testing.processes import url_of_test_database
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 

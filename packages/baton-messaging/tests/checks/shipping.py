@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, run_checks
 from django.test import override_settings
 
-from config.queues import PLATFORM
+from tests.project.queues import PLATFORM
 
 EVENTS = """
 from uuid import UUID

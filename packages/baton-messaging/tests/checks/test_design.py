@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from baton_dev.project import PROJECT_DIR
 from baton_messaging.checks.objections import ANCHORS, PAGE
 from baton_messaging.checks.publishing import check_publishing
 from baton_messaging.conf import baton
@@ -13,7 +14,6 @@ from django.core.checks import run_checks
 from django.test import override_settings
 
 from tests.checks.shipping import EVENTS, TASKS, objections, shipping
-from baton_dev.testing.processes import ROOT
 
 
 def with_options(options: str) -> str:
@@ -174,8 +174,8 @@ def test_a_lease_that_is_renewed_too_seldom_is_refused() -> None:
 
 
 def test_every_check_is_explained_on_the_page() -> None:
-    page = (ROOT / PAGE).read_text()
-    source = "".join(path.read_text() for path in (ROOT / "messaging" / "checks").glob("*.py"))
+    page = (PROJECT_DIR / PAGE).read_text()
+    source = "".join(path.read_text() for path in (PROJECT_DIR / "messaging" / "checks").glob("*.py"))
     numbers = set(re.findall(r'"(?:messaging\.)?([EW]\d{3})"', source))
     assert len(numbers) > 20
     assert [number for number in sorted(numbers) if f"`messaging.{number}`" not in page] == []

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
+from baton_dev.testing.new_connections import READ_ONLY, new_connections, standby
 from baton_messaging.consuming import delivery
 from baton_messaging.database import errors
 from baton_messaging.database.dedicated_connection import own_connection
@@ -22,7 +23,6 @@ from celery import current_app
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection, transaction
 
-from baton_dev.testing.new_connections import READ_ONLY, new_connections, standby
 from tests.sample.events import Listed, Sampled
 from tests.sample.models import Effect
 from tests.sample.tasks import take_list, take_one

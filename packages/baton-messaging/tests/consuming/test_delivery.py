@@ -9,6 +9,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from baton_dev.testing.new_connections import standby
+from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.consuming.delivery import deliver
 from baton_messaging.events import Event
 from baton_messaging.messages.envelope import seal
@@ -20,8 +22,6 @@ from celery import current_app
 from django.db import connection, transaction
 
 from tests.dead_letters.causes import envelope_of
-from baton_dev.testing.new_connections import standby
-from baton_dev.testing.processes import Process, wait_until
 from tests.sample.events import Listed, Sampled
 from tests.sample.models import Effect
 from tests.sample.tasks import HELD, take_one

@@ -13,6 +13,9 @@ import kombu
 import redis
 from amqp.exceptions import InternalError
 from baton_dev.servers.embedded import Valkey
+from baton_dev.testing.forkserver import forked
+from baton_dev.testing.processes import Process, wait_until
+from baton_dev.testing.rabbitmq import RabbitMQ
 from baton_messaging.broker.inspect.depth import Depth, depths
 from baton_messaging.maintenance.queue_migration import patiently
 from baton_messaging.routing.queues import dead_letter_queue
@@ -20,9 +23,6 @@ from celery import Celery
 from kombu.message import Message
 
 from tests.contract.celery_app import QUEUES, STARTED, make_app
-from baton_dev.testing.forkserver import forked
-from baton_dev.testing.processes import Process, wait_until
-from baton_dev.testing.rabbitmq import RabbitMQ
 
 #: A worker that is started without -Q.
 ALL_QUEUES = "all"

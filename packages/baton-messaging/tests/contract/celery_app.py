@@ -8,8 +8,8 @@ from baton_messaging.conf import Queue
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues
 from celery import Celery
 
-from config.queues import PLATFORM
-from config.settings import celery as project
+from tests import settings as project
+from tests.project.queues import PLATFORM
 
 QUEUES = ("contract", "contract.other")
 STARTED, FINISHED = "started", "finished"  # what the tasks write down

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from baton_dev.servers.embedded import Valkey
+from baton_dev.testing.processes import Process
+from baton_dev.testing.rabbitmq import RabbitMQ, is_installed, skip_without_rabbitmq
 
 from tests.contract.brokers import LONG_VISIBILITY_TIMEOUT, Broker, make_broker, measure_recovery
 from tests.contract.celery_app import QUEUES
-from baton_dev.testing.processes import Process
-from baton_dev.testing.rabbitmq import RabbitMQ, is_installed, skip_without_rabbitmq
 
 
 @pytest.fixture(scope="session")

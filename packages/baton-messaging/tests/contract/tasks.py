@@ -16,8 +16,8 @@ from celery import Task
 from celery.exceptions import Reject
 from celery.signals import task_prerun
 
-from config.celery import check_database_connection
 from tests.contract.celery_app import ALERT_HEARTBEAT_SECONDS, ALERT_RENEWAL_SECONDS, FINISHED, STARTED, make_app
+from tests.project.celery import check_database_connection
 
 HARD_LIMIT_SECONDS = 1
 

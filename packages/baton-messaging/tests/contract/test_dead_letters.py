@@ -8,6 +8,8 @@ from typing import Any
 
 import kombu
 import pytest
+from baton_dev.testing.deadline import in_time
+from baton_dev.testing.processes import Process
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT as LIMIT_REACHED
 from baton_messaging.broker.dead_letter_headers import REJECTED, death_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, dead_letter_queue
@@ -15,8 +17,6 @@ from kombu.message import Message
 
 from tests.contract.brokers import Broker, drain, lines, wait_for_lines
 from tests.contract.celery_app import DELIVERY_LIMIT, FINISHED, QUEUES, STARTED
-from baton_dev.testing.deadline import in_time
-from baton_dev.testing.processes import Process
 
 QUEUE = QUEUES[1]
 RUNS = DELIVERY_LIMIT + 1

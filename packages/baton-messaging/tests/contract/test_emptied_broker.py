@@ -18,6 +18,9 @@ import kombu
 import pytest
 import redis
 from baton_dev.servers.embedded import Valkey
+from baton_dev.testing.drain import wait_until_database_is_idle
+from baton_dev.testing.processes import Process, manage_command, relay_command, wait_until, worker_command
+from baton_dev.testing.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from baton_messaging.broker.transports import install
 from baton_messaging.maintenance.queue_migration import patiently
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Recovery
@@ -33,13 +36,10 @@ from notifications.models import MailLog
 from orders import services
 from orders.exports.states import ExportState
 from orders.models import DailySales, Order, OrderStatus
-from tests.inventory.factories import stock
 from tests.flow_control.conftest import declare, delete
+from tests.inventory.factories import stock
 from tests.orders.exports.factories import an_export
 from tests.orders.factories import a_request, products
-from baton_dev.testing.processes import Process, manage_command, relay_command, wait_until, worker_command
-from baton_dev.testing.drain import wait_until_database_is_idle
-from baton_dev.testing.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from tests.sample.events import Sampled
 from tests.sample.models import Effect
 

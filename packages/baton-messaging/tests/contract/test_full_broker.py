@@ -7,6 +7,8 @@ from typing import Any
 
 import kombu
 import pytest
+from baton_dev.testing.processes import Process, wait_until
+from baton_dev.testing.rabbitmq import RabbitMQ
 from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
 from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
 from baton_messaging.models import OutboxMessage
@@ -19,8 +21,6 @@ from celery import current_app
 from tests.contract.brokers import Broker, open_gate, wait_for_lines
 from tests.contract.celery_app import FINISHED, QUEUES, STARTED
 from tests.relaying.outbox_and_queue import place
-from baton_dev.testing.processes import Process, wait_until
-from baton_dev.testing.rabbitmq import RabbitMQ
 
 ON_RABBITMQ = pytest.mark.parametrize("session_broker", ["rabbitmq"], indirect=True)
 

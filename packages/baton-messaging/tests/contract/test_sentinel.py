@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from baton_dev.testing.processes import relay_command, running, wait_until, worker_command
+from baton_dev.testing.sentinel import watched_valkey
 
 from tests.relaying.outbox_and_queue import place
-from baton_dev.testing.processes import relay_command, running, wait_until, worker_command
 from tests.sample.models import Effect
-from baton_dev.testing.sentinel import watched_valkey
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
 BEFORE, AFTER = 20, 30

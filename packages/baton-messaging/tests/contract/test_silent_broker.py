@@ -9,13 +9,13 @@ from pathlib import Path
 
 import kombu
 import pytest
+from baton_dev.testing.processes import wait_until
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.processes.intake import LOOK_SECONDS, Intake
 
 from tests.contract.brokers import Broker, drain
 from tests.contract.celery_app import QUEUES
-from baton_dev.testing.processes import wait_until
 
 pytestmark = pytest.mark.parametrize("session_broker", ["rabbitmq"], indirect=True)  # Redis has its socket_timeout
 

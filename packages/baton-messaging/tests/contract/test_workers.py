@@ -9,11 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
 
-from tests.contract.brokers import ALL_QUEUES, LONG_VISIBILITY_TIMEOUT, VISIBILITY_TIMEOUT, Broker, lines, open_gate, wait_for_lines
+from tests.contract.brokers import (
+    ALL_QUEUES,
+    LONG_VISIBILITY_TIMEOUT,
+    VISIBILITY_TIMEOUT,
+    Broker,
+    lines,
+    open_gate,
+    wait_for_lines,
+)
 from tests.contract.celery_app import ALERT_HEARTBEAT_SECONDS, FINISHED, QUEUES, STARTED
-from baton_dev.testing.processes import Process, wait_until
 
 
 def test_long_task_runs_once(broker: Broker, path: Path, tmp_path: Path) -> None:

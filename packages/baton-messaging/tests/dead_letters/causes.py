@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
+from baton_dev.testing.processes import wait_until
 from baton_messaging.events import Event
 from baton_messaging.messages.envelope import Envelope, seal
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
@@ -19,7 +20,6 @@ from celery import current_app
 from django.db import transaction
 
 from orders.models import Order
-from baton_dev.testing.processes import wait_until
 from tests.sample.events import Doomed, Fleeting
 
 

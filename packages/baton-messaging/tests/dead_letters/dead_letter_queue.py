@@ -4,12 +4,11 @@ import json
 from typing import Any
 from uuid import uuid4
 
+from baton_dev.testing.processes import wait_until
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.models import DeadLetter
 from baton_messaging.routing.queues import dead_letter_queue
 from celery import current_app
-
-from baton_dev.testing.processes import wait_until
 
 DEAD = dead_letter_queue().name
 

@@ -1,12 +1,12 @@
 """Every way a message can die ends in one row of the list, says which it was, and the order is told."""
 
 import pytest
+from baton_dev.testing.processes import Process
 from baton_messaging.models import Attempt, Minute
 from baton_messaging.models.dead_letter import Reason
 from django.db.models import Sum
 
 from tests.dead_letters.causes import CAUSES, Cause, bare_order, wait_for_letter
-from baton_dev.testing.processes import Process
 from tests.sample.models import Effect
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "collector")]

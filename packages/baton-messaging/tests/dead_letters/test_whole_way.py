@@ -4,6 +4,7 @@ import os
 from uuid import UUID, uuid4
 
 import pytest
+from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.dead_letters.operations.replay import advance, replay
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
@@ -17,7 +18,6 @@ from django.db import transaction
 
 from tests.dead_letters.causes import bare_order
 from tests.dead_letters.factories import SHELL, letters
-from baton_dev.testing.processes import Process, wait_until
 from tests.sample.events import Doomed
 from tests.sample.models import Effect
 from tests.sample.tasks import REPAIRED

@@ -8,11 +8,10 @@ from typing import Any
 
 import kombu
 import pytest
-from baton_messaging.broker.transports import install
-from baton_messaging.maintenance.queue_migration import patiently
-
 from baton_dev.testing.processes import Process, manage_command
 from baton_dev.testing.rabbitmq import RabbitMQ, skip_without_rabbitmq
+from baton_messaging.broker.transports import install
+from baton_messaging.maintenance.queue_migration import patiently
 
 Run = Callable[..., Process]
 

@@ -20,10 +20,10 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
-from config.settings import DELIVERY_LIMIT
 from tests.flow_control.conftest import Run, declare
 from tests.flow_control.test_breaker import published, run
 from tests.sample.events import Sampled
+from tests.settings import DELIVERY_LIMIT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

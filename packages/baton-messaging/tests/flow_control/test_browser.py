@@ -3,12 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from baton_dev.testing.browser import OpenAs
 from baton_messaging.models import AuditEntry, Circuit, Pause
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 from playwright.sync_api import expect
-
-from baton_dev.testing.browser import OpenAs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from uuid import UUID, uuid4
 
 import pytest
+from baton_dev.testing.processes import wait_until
 from baton_messaging.audit.actors import Actor
 from baton_messaging.diagnosis.progress import progress_of
 from baton_messaging.flow_control.pauses import Target, pause, resume
@@ -11,7 +12,6 @@ from baton_messaging.models import Circuit, DeadLetter
 from baton_messaging.publish import publish
 from django.db import transaction
 
-from baton_dev.testing.processes import wait_until
 from tests.sample.events import Doomed
 from tests.sample.models import Effect
 from tests.sample.tasks import REPAIRED

@@ -10,6 +10,8 @@ from typing import Any
 import kombu
 import pytest
 from amqp.exceptions import ConsumerCancelled, PreconditionFailed
+from baton_dev.testing.processes import Process, collector_command, relay_command, running, wait_until, worker_command
+from baton_dev.testing.rabbitmq import RabbitMQ
 from baton_messaging.audit.actors import Actor
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
@@ -25,8 +27,6 @@ from django.utils import timezone
 
 from tests.flow_control.conftest import Run, declare, delete
 from tests.flow_control.test_breaker import published
-from baton_dev.testing.processes import Process, collector_command, relay_command, running, wait_until, worker_command
-from baton_dev.testing.rabbitmq import RabbitMQ
 from tests.sample.models import Effect
 
 pytestmark = pytest.mark.django_db(transaction=True)

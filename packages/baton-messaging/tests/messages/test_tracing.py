@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_dev.testing.processes import Process, relay_command, running, wait_until, worker_command
 from baton_messaging.messages import tracing
 from baton_messaging.models import OutboxMessage, ProcessedMessage
 from baton_messaging.publish import publish
@@ -20,10 +21,9 @@ from django.test import Client
 from django.utils import timezone
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.inventory.factories import stock
 from tests.dead_letters.causes import envelope_of
+from tests.inventory.factories import stock
 from tests.orders.factories import a_body, products
-from baton_dev.testing.processes import Process, relay_command, running, wait_until, worker_command
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from baton_dev.testing.processes import wait_until
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes import heartbeat as heart_module
 from baton_messaging.processes.heartbeat import Heart, Sign
 from baton_messaging.processes.in_flight import message_ids_in
 from django.db import OperationalError, connection
-
-from baton_dev.testing.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

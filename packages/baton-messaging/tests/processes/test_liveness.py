@@ -11,6 +11,8 @@ from uuid import uuid4
 
 import pytest
 import redis
+from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes.liveness import Life, life_of
 from baton_messaging.publish import publish
@@ -21,8 +23,6 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from tests.recovery.situations import hold
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
-from baton_dev.testing.processes import Process, wait_until
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

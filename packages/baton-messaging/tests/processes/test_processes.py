@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import pytest
 from baton_dev.servers.embedded import Valkey
+from baton_dev.testing.processes import Process, collector_command, relay_command, running, wait_until, worker_command
 from baton_messaging.models import Heartbeat
 from baton_messaging.publish import publish
 from django.db import transaction
 
-from baton_dev.testing.processes import Process, collector_command, relay_command, running, wait_until, worker_command
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -58,7 +58,7 @@ def test_beat_and_the_collector_beat(tmp_path: Path) -> None:
         "-m",
         "celery",
         "-A",
-        "config",
+        "tests.project",
         "beat",
         "-l",
         "INFO",

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+from baton_dev.testing.drain import empty_queues, forget_taken
 from baton_messaging.consuming.failures import fault
 from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
@@ -17,7 +18,6 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from baton_dev.testing.drain import empty_queues, forget_taken
 from tests.sample.events import Sampled
 
 CONSUMER = "sample.take_one"

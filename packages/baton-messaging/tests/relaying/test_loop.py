@@ -4,13 +4,13 @@ import os
 import signal
 
 import pytest
+from baton_dev.testing.deadlock import lock_in_the_wrong_order
+from baton_dev.testing.processes import Process, relay_command, running, wait_until
 from baton_messaging.models import OutboxMessage
 from django.db import connection
 from django.utils import timezone
 
-from baton_dev.testing.deadlock import lock_in_the_wrong_order
 from tests.relaying.outbox_and_queue import bundles, place
-from baton_dev.testing.processes import Process, relay_command, running, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 

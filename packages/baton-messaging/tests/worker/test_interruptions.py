@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from baton_dev.testing.processes import wait_until
 from baton_messaging.audit.operations import operation
 from baton_messaging.models import AuditEntry, Interruption
 from baton_messaging.models.audit import Action
@@ -11,7 +12,6 @@ from baton_messaging.worker.interruptions import note
 from django.db import connection
 
 from tests.dead_letters.factories import SHELL
-from baton_dev.testing.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -17,10 +17,11 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 from baton_dev.supervisor.tether import signal_on_parent_death
 
-from baton_dev.testing.forkserver import CONNECTION_NAME, MAX_PACKET_BYTES, PROJECT
+from baton_dev.testing.forkserver import CONNECTION_NAME, MAX_PACKET_BYTES
 
 #: What most programs need and what does not read the project's settings.
 LIBRARIES = (
@@ -39,8 +40,8 @@ LIBRARIES = (
 )
 
 
-def become_server(requests: socket.socket) -> tuple[socket.socket, str]:
-    """Fork a server for each request. Returns in the servers only: where to answer, and the Celery application."""
+def become_server(requests: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
+    """Fork a server for each request. Returns in the servers only: where to answer, and the request."""
     while True:
         packet, descriptors, _flags, _address = socket.recv_fds(requests, MAX_PACKET_BYTES, 1)
         if not packet:
@@ -51,25 +52,23 @@ def become_server(requests: socket.socket) -> tuple[socket.socket, str]:
             request = json.loads(packet)
             os.environ.clear()
             os.environ.update(request["environment"])
-            return socket.socket(fileno=descriptors[0]), request["application"]
+            return socket.socket(fileno=descriptors[0]), request
         os.close(descriptors[0])
 
 
-def prepare(application: str) -> None:
+def prepare(application: str, *, is_project: bool) -> None:
     """Do what the programs do at their start, if they can inherit the result."""
     importlib.import_module(application)
-    if application == PROJECT:
-        _set_up_django()
+    if is_project:
+        _set_up_django(f"{application}.celery")
 
 
-def _set_up_django() -> None:
+def _set_up_django(celery_module: str) -> None:
     import django
     from django.db import connections
 
-    import config.celery
-
     django.setup()
-    config.celery.app.loader.import_default_modules()  # runs the system checks, too, which import the URLs
+    importlib.import_module(celery_module).app.loader.import_default_modules()  # runs the system checks, too, which import the URLs
     connections.close_all()
 
 
@@ -116,7 +115,7 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         importlib.import_module(library)
     gc.freeze()  # else the first search for garbage in each child writes to what it shares with us, and so copies it
-    connection, application = become_server(socket.socket(fileno=int(sys.argv[1])))
-    prepare(application)
+    connection, request = become_server(socket.socket(fileno=int(sys.argv[1])))
+    prepare(request["application"], is_project=request["is_project"])
     gc.freeze()
     run(become_program(connection))

@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
+from baton_dev.project import PROJECT_DIR
 from baton_dev.supervisor.tether import tethered
 
-ROOT = Path(__file__).resolve().parent.parent
 MAX_PACKET_BYTES = 200_000
 CONNECTION_NAME = "test process {}"  # by the pid of the process; its children have it, too
-PROJECT = "config"  # the Celery application; that of contract tests is another
 
 
 class Librarian:
@@ -33,7 +34,7 @@ class Librarian:
         with theirs:
             self._process = subprocess.Popen(
                 tethered([sys.executable, "-m", "baton_dev.testing.forking", str(theirs.fileno())], signal.SIGKILL),
-                cwd=ROOT,
+                cwd=PROJECT_DIR,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
@@ -41,7 +42,8 @@ class Librarian:
     def start_server(self, application: str, environment: dict[str, str]) -> "ForkServer":
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            request = {"application": application, "environment": environment}
+            is_project = application == settings.TEST_APPLICATION
+            request = {"application": application, "is_project": is_project, "environment": environment}
             socket.send_fds(self._socket, [json.dumps(request).encode()], [theirs.fileno()])
         return ForkServer(ours)
 
@@ -98,8 +100,12 @@ _librarians: list[Librarian] = []  # one at most
 _servers: dict[tuple[str, frozenset[tuple[str, str]]], ForkServer] = {}
 
 
-def forked(command: Sequence[str], log: Path, environment: dict[str, str], application: str = PROJECT) -> Fork:
-    """Start a program off the server for its environment; the first to ask waits for the imports."""
+def forked(command: Sequence[str], log: Path, environment: dict[str, str], application: str = "") -> Fork:
+    """Start a program off the server for its environment; the first to ask waits for the imports.
+
+    ``application`` is a Celery application; unless it is named, the project's.
+    """
+    application = application or settings.TEST_APPLICATION
     environment = {name: value for name, value in environment.items() if name != "PYTEST_CURRENT_TEST"}
     key = (application, frozenset(environment.items()))
     with _starting:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from baton_dev.supervisor.tether import tethered
+from django.conf import settings
 from django.db import connection
+
+from baton_dev.project import PROJECT_DIR
 
 from baton_dev.testing.forkserver import forked
 
-ROOT = Path(__file__).resolve().parent.parent
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.02, 0.25
 Found = TypeVar("Found")
 
@@ -54,7 +56,7 @@ def alone(command: Sequence[str], log: Path, environment: dict[str, str]) -> Han
         return subprocess.Popen(
             # Tied to us: a test run that is killed must leave no worker behind that takes the next run's messages.
             tethered(command, signal.SIGKILL),
-            cwd=ROOT,
+            cwd=PROJECT_DIR,
             env=environment,
             stdout=out,
             stderr=out,
@@ -136,7 +138,7 @@ def running(
         process.stop()
 
 
-def worker_command(*queues: str, app: str = "config", concurrency: int = 2) -> list[str]:
+def worker_command(*queues: str, app: str = "", concurrency: int = 2) -> list[str]:
     """Return the command of a worker for some queues."""
     options = ["-Q", ",".join(queues), "-c", str(concurrency), "-n", f"{'-'.join(queues)}-{time.monotonic_ns()}@test"]
     return [
@@ -145,7 +147,7 @@ def worker_command(*queues: str, app: str = "config", concurrency: int = 2) -> l
         "celery",
         "--skip-checks",
         "-A",
-        app,
+        app or settings.TEST_APPLICATION,
         "worker",
         "-l",
         "INFO",
@@ -156,7 +158,8 @@ def worker_command(*queues: str, app: str = "config", concurrency: int = 2) -> l
 
 def manage_command(*words: str) -> list[str]:
     """Return the command of a management command."""
-    return [sys.executable, "manage.py", *words]
+    program = ["manage.py"] if (PROJECT_DIR / "manage.py").exists() else ["-m", "django"]
+    return [sys.executable, *program, *words]
 
 
 def relay_command() -> list[str]:

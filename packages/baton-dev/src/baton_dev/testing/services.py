@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.embedded import Postgres, Valkey
 
-STATE_DIR = Path(__file__).resolve().parent.parent / "var" / "test"
+STATE_DIR = PROJECT_DIR / "var" / "test"
 NOBODY = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
 _started: list[Postgres | Valkey] = []
 
@@ -21,7 +22,6 @@ _started: list[Postgres | Valkey] = []
 def _prepare() -> None:
     state_dir = Path(os.environ.get("BATON_STATE_DIR", STATE_DIR)) / os.environ.get("PYTEST_XDIST_WORKER", "")
     state_dir.mkdir(parents=True, exist_ok=True)
-    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     os.environ["DJANGO_DEBUG"] = "1"
     os.environ["DJANGO_SECRET_KEY"] = secrets.token_urlsafe(50)
     if _only_distributes():

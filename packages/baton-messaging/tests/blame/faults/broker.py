@@ -7,16 +7,28 @@ from typing import Any
 from uuid import uuid4
 
 import redis
+from baton_dev.testing.rabbitmq import RabbitMQ
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Attempt, OutboxMessage
 from celery import current_app
 from django.utils import timezone
 
-from tests.blame.catalogue import BLAME, PLATFORM, SAMPLE, Question, fault, ordinary, place, row_of, until_dead, until_processed, until_published
+from tests.blame.catalogue import (
+    BLAME,
+    PLATFORM,
+    SAMPLE,
+    Question,
+    fault,
+    ordinary,
+    place,
+    row_of,
+    until_dead,
+    until_processed,
+    until_published,
+)
 from tests.blame.queues import ODD
 from tests.blame.stack import Stack, frozen
 from tests.dead_letters.causes import envelope_of
-from baton_dev.testing.rabbitmq import RabbitMQ
 from tests.sample.events import Doomed
 
 

@@ -7,7 +7,18 @@ from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import Attempt
 from django.utils import timezone
 
-from tests.blame.catalogue import BLAME, PLATFORM, SAMPLE, TAKE_ONE, Question, fault, ordinary, told_to, until_dead, until_published
+from tests.blame.catalogue import (
+    BLAME,
+    PLATFORM,
+    SAMPLE,
+    TAKE_ONE,
+    Question,
+    fault,
+    ordinary,
+    told_to,
+    until_dead,
+    until_published,
+)
 from tests.blame.faults.broker import empty_the_broker, in_a_queue, long_ago
 from tests.blame.faults.consumers import lingering
 from tests.blame.faults.people import ANN

@@ -8,7 +8,18 @@ from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Attempt, Heartbeat
 from celery import current_app
 
-from tests.blame.catalogue import PLATFORM, SAMPLE, TAKE_ONE, Question, fault, ordinary, row_of, told_to, until_dead, until_published
+from tests.blame.catalogue import (
+    PLATFORM,
+    SAMPLE,
+    TAKE_ONE,
+    Question,
+    fault,
+    ordinary,
+    row_of,
+    told_to,
+    until_dead,
+    until_published,
+)
 from tests.blame.stack import Stack, worker_command
 
 SKEWED = [sys.executable, "-m", "tests.blame.skewed_worker", "-A", "config"]

@@ -6,6 +6,8 @@ from uuid import uuid4
 
 import kombu
 import pytest
+from baton_dev.testing.deadlock import lock_in_the_wrong_order
+from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.dead_letters.intake.raw_message import read
 from baton_messaging.dead_letters.intake.record import COLLECTOR
 from baton_messaging.dead_letters.intake.transfer import collect
@@ -15,10 +17,8 @@ from baton_messaging.models.dead_letter import Reason, State
 from baton_messaging.routing.queues import dead_letter_queue
 from celery import current_app
 
-from baton_dev.testing.deadlock import lock_in_the_wrong_order
 from tests.dead_letters.dead_letter_queue import DEAD, bury_in_broker, publish, wait_for_letters
 from tests.dead_letters.factories import an_envelope
-from baton_dev.testing.processes import Process, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 

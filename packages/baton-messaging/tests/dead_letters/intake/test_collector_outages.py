@@ -8,15 +8,15 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
+from baton_dev.testing.outage_proxy import gate
+from baton_dev.testing.processes import collector_command, running, wait_until
 from baton_messaging.messages.envelope import seal
 from baton_messaging.models import DeadLetter
 from celery import current_app
 from django.db import connection
 
-from baton_dev.testing.outage_proxy import gate
 from tests.dead_letters.dead_letter_queue import bury_in_broker, wait_for_letters
 from tests.dead_letters.factories import an_envelope
-from baton_dev.testing.processes import collector_command, running, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 

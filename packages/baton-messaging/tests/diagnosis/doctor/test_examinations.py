@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from baton_dev.testing.new_connections import READ_ONLY, new_connections
 from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
@@ -25,7 +26,6 @@ from django.utils import timezone
 from tests.dead_letters.factories import SHELL, a_letter
 from tests.diagnosis.doctor.conftest import beat
 from tests.relaying.outbox_and_queue import place
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("living")]
 

@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from baton_dev.project import PROJECT_DIR
+from baton_dev.testing.processes import _environment
 from baton_messaging.diagnosis.doctor import register
 from baton_messaging.diagnosis.doctor.examine import ask_all
 from baton_messaging.diagnosis.doctor.lines import Line, Verdict, judged
 from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS, examines
 from baton_messaging.diagnosis.doctor.report import as_json, as_text
 from django.core.management import call_command
-
-from baton_dev.testing.processes import ROOT, _environment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
 
@@ -152,7 +152,9 @@ def test_a_database_that_is_away_leaves_the_other_questions_answered() -> None:
     """In a process of its own: pytest's keeps the database's address."""
     environment = {**_environment(), "DATABASE_URL": "postgres://nobody:pa55word@127.0.0.1:1/none"}
     command = [sys.executable, "manage.py", "doctor", "--format", "json", "--settings", "tests.settings"]
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
     assert ended.returncode == 1, ended.stderr
     assert "pa55word" not in ended.stdout
     lines = {line["what"]: line for line in json.loads(ended.stdout)["lines"]}

@@ -1,10 +1,9 @@
 """Behind PgBouncer in transaction mode: what the doctor sets for itself meets nobody else."""
 
 import pytest
+from baton_dev.testing.pgbouncer import left_behind
 from baton_messaging.diagnosis.doctor.examine import ask_all
 from baton_messaging.diagnosis.doctor.lines import Verdict
-
-from baton_dev.testing.pgbouncer import left_behind
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
 

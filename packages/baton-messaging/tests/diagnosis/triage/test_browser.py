@@ -4,13 +4,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_dev.testing.browser import OpenAs
 from baton_messaging.models import OutboxMessage, ProcessedMessage
 from baton_messaging.publish import publish
 from django.contrib.auth.models import User
 from django.db import transaction
 from playwright.sync_api import expect
 
-from baton_dev.testing.browser import OpenAs
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

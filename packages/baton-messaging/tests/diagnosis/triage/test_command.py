@@ -13,8 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from orders.models import Order
-from tests.recovery.situations import process, send
 from tests.orders.factories import an_order, products
+from tests.recovery.situations import process, send
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

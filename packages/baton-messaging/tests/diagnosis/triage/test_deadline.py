@@ -5,6 +5,7 @@ import sys
 import time
 
 import pytest
+from baton_dev.project import PROJECT_DIR
 from baton_messaging.diagnosis.triage.gather.deadline import (
     MIN_SEARCH_SECONDS,
     SEARCH_SECONDS,
@@ -14,8 +15,6 @@ from baton_messaging.diagnosis.triage.gather.deadline import (
 )
 from baton_messaging.management.commands import triage
 from django.core.management import call_command
-
-from baton_dev.testing.processes import ROOT
 
 
 @pytest.mark.parametrize(
@@ -33,7 +32,7 @@ def test_a_process_knows_how_old_it_is() -> None:
         " print(deadline.age_of_process_seconds())"
     )
     started = time.monotonic()
-    young = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    young = subprocess.run([sys.executable, "-c", code], cwd=PROJECT_DIR, capture_output=True, text=True, check=True)
     assert 0.28 <= float(young.stdout) <= time.monotonic() - started + 0.05
     assert age_of_process_seconds() > float(young.stdout)
 

@@ -10,7 +10,35 @@ from baton_messaging.diagnosis.triage.facts import Facts, Failed, Held, QueueLoo
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 
-from tests.diagnosis.triage.world import AGAIN, AGAIN_IN_QUEUE, AMONG_OTHERS, BEAT, CARE, COLLECTOR, DONE, EMPTY, FAILED, HOUSEKEEPER, NOW, OLD, OPEN, ORDER, PLATFORM, RELAY, SENT, SHOP, SILENT, UNCOLLECTED, UNSENT, WORKER, ago, delivery, facts, hand, process
+from tests.diagnosis.triage.world import (
+    AGAIN,
+    AGAIN_IN_QUEUE,
+    AMONG_OTHERS,
+    BEAT,
+    CARE,
+    COLLECTOR,
+    DONE,
+    EMPTY,
+    FAILED,
+    HOUSEKEEPER,
+    NOW,
+    OLD,
+    OPEN,
+    ORDER,
+    PLATFORM,
+    RELAY,
+    SENT,
+    SHOP,
+    SILENT,
+    UNCOLLECTED,
+    UNSENT,
+    WORKER,
+    ago,
+    delivery,
+    facts,
+    hand,
+    process,
+)
 
 AWAY = Reach(False, "ConnectionError")
 PAUSE = Held(ago(90), by="ann", why="the server moves", resume="mail.send")

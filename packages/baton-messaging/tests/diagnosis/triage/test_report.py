@@ -11,6 +11,8 @@ from uuid import UUID, uuid4
 
 import kombu
 import pytest
+from baton_dev.testing.deadline import in_time
+from baton_dev.testing.new_connections import READ_ONLY, new_connections
 from baton_messaging.audit.actors import Actor
 from baton_messaging.database.dedicated_connection import own_connection
 from baton_messaging.diagnosis.triage.gather.deliveries import _refusal
@@ -29,8 +31,6 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
-from baton_dev.testing.deadline import in_time
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_dev.testing.deadline import in_time
 from baton_messaging.broker.inspect import snapshot
 from baton_messaging.models import Attempt, Circuit, Heartbeat, OutboxMessage, Pause, Recovery
 from baton_messaging.observability.prometheus import sources
@@ -19,8 +20,6 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
-
-from baton_dev.testing.deadline import in_time
 from tests.dead_letters.factories import a_letter, an_operator
 from tests.observability.statistics.test_rollup import processed
 from tests.sample.events import Sampled

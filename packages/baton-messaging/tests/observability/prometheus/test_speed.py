@@ -6,13 +6,12 @@ MEASURE=1 python -m pytest packages/baton-messaging/tests/observability/promethe
 import os
 
 import pytest
+from baton_dev.testing.measuring import measured
 from baton_messaging.models import OutboxMessage
 from baton_messaging.observability.statistics.rollup import tally
 from celery import current_app
 from django.db import connection
 from django.test import Client
-
-from baton_dev.testing.measuring import measured
 from tests.dead_letters.factories import an_operator
 from tests.observability.prometheus.test_metrics import a_heartbeat
 

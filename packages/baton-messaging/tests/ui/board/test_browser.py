@@ -9,14 +9,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_dev.testing.browser import OpenAs
 from baton_messaging.models import Circuit, Heartbeat, Minute, Pause
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS, LAG_BOUNDS
 from baton_messaging.publish import publish
 from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page, expect
-
-from baton_dev.testing.browser import OpenAs
 from tests.dead_letters.factories import a_letter, an_operator
 from tests.observability.prometheus.test_metrics import a_heartbeat
 from tests.sample.events import Sampled

@@ -2,7 +2,6 @@
 
 import pytest
 from django.test import Client
-
 from tests.dead_letters.factories import an_operator
 
 

@@ -6,12 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from baton_dev.testing.browser import OpenAs
 from baton_messaging.models import AuditEntry, DeadLetter
 from baton_messaging.models.dead_letter import Reason, State
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
-
-from baton_dev.testing.browser import OpenAs
 from tests.dead_letters.factories import a_letter, an_operator, apply, letters
 
 pytestmark = pytest.mark.django_db(transaction=True)

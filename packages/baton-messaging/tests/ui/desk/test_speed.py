@@ -6,11 +6,10 @@ MEASURE=1 python -m pytest packages/baton-messaging/tests/ui/desk/test_speed.py 
 import os
 
 import pytest
+from baton_dev.testing.measuring import measured
 from baton_messaging.models import DeadLetter
 from django.db import connection
 from django.test import Client
-
-from baton_dev.testing.measuring import measured
 from tests.dead_letters.factories import letters
 
 pytestmark = [
