@@ -8,7 +8,7 @@ from baton_messaging.extend import progress_of
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import Attempt, OutboxMessage, ProcessedMessage
 from baton_messaging.publish import publish
-from baton_messaging.signals import dead_lettered
+from baton_messaging.signals import dead_lettered, dead_letters_settled
 from baton_messaging.testing import (
     DeathReason,
     a_dead_letter,
@@ -16,6 +16,7 @@ from baton_messaging.testing import (
     dead_letters,
     deliver,
     deliver_bundle,
+    discard_dead_letter,
     drain,
     pretend_processed,
     published,
@@ -164,3 +165,17 @@ def test_a_dead_letter_is_told_to_the_apps_as_a_real_one_is() -> None:
     assert (letter.error_message, letter.attempt_count, letter.event_name) == ("gone", 3, "sample.sampled")
     assert dead_letters(key=event.sample_id) == [letter]
     assert dead_letters(consumer="sample.take_one") == []
+
+
+def test_a_discarded_letter_waits_for_nobody_and_the_apps_are_told_after_the_last() -> None:
+    event, told = sampled(), []
+    first, last = (a_dead_letter(event, consumer=consumer) for consumer in (follow, take_one))
+    receiver = lambda **kwargs: told.append(kwargs["keys"])  # noqa: E731 - must stay referenced
+    dead_letters_settled.connect(receiver)
+    try:
+        discard_dead_letter(first)
+        assert (told, dead_letters()) == ([], [last])
+        discard_dead_letter(last)
+    finally:
+        dead_letters_settled.disconnect(receiver)
+    assert (told, dead_letters()) == ([{event.key}], [])

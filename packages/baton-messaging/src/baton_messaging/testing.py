@@ -19,9 +19,12 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
+from baton_messaging.audit.actors import Actor
 from baton_messaging.consumer import ConsumerTask
 from baton_messaging.consuming.failures import describe
 from baton_messaging.dead_letters import bury
+from baton_messaging.dead_letters.operations.discard import discard
+from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.errors import PermanentError
 from baton_messaging.events import Event, event_class
 from baton_messaging.messages.envelope import Envelope, seal
@@ -37,6 +40,7 @@ __all__ = [
     "dead_letters",
     "deliver",
     "deliver_bundle",
+    "discard_dead_letter",
     "drain",
     "pretend_processed",
     "published",
@@ -92,7 +96,8 @@ def assert_published(event: type[E], *, key: object = None) -> E:
 def deliver(event: Event, *, to: ConsumerTask, times: int = 1, expect: OutcomeState | None = "done") -> Outcome:
     """Run a consumer on one message as a worker does, and return what became of it.
 
-    An event that is in the outbox is delivered as that message, with its correlation; any other as a new message.
+    An event that is in the outbox is delivered as that message (the last one, if it was published twice), with its
+    correlation; any other as a new message.
     ``times=2`` delivers the same message twice, as a broker may: the effects must be there once. Without a broker to
     bring it again a failed message stays where it is: deliver it once more for the next attempt.
 
@@ -157,7 +162,7 @@ def a_dead_letter(
     """Put a message on the list of dead letters as its consumer would, without running it; return the row.
 
     The signal ``dead_lettered`` is sent, as for a real death. A message that the consumer has processed does not die:
-    that raises DeadLetter.DoesNotExist. The row is for reading: what a person does with it is not the kit's.
+    that raises DeadLetter.DoesNotExist. The row is for reading.
     """
     envelope, name = _envelope_of(event), consumer if isinstance(consumer, str) else consumer.name
     described = describe(error or PermanentError("made for a test"))
@@ -174,6 +179,11 @@ def dead_letters(*, consumer: str = "", key: object = None) -> list[DeadLetter]:
     if key is not None:
         found = found.filter(key=str(key))
     return list(found)
+
+
+def discard_dead_letter(letter: DeadLetter) -> None:
+    """Discard a dead letter, as a person does at a terminal. After the key's last, ``dead_letters_settled`` is sent."""
+    discard(Selection(ids=(letter.pk,)), actor=Actor(name="test", via="command"), why="a test")
 
 
 def _envelope_of(event: Event) -> Envelope:
