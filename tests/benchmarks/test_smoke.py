@@ -6,9 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from baton_dev.project import PROJECT_DIR
-
 
 
 @pytest.mark.timeout(300)  # starts web, workers and servers of its own

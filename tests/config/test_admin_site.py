@@ -6,11 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from baton_dev.project import PROJECT_DIR
 from django.contrib import admin
 from unfold.sites import UnfoldAdminSite
-
-from baton_dev.project import PROJECT_DIR
-
 
 PAGE = """
 from django.contrib import admin

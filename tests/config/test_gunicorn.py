@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from baton_dev.servers.ports import free_port
-
 from baton_dev.testing.processes import Process, alone, wait_until
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--access-logfile", "-")

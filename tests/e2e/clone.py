@@ -12,7 +12,6 @@ from pathlib import Path
 from baton_dev.project import PROJECT_DIR
 
 
-
 def clone_to(directory: Path) -> None:
     """Copy the project's files, and to ``.venv`` the packages that `make run` would install."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]

@@ -2,11 +2,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from baton_dev.testing.deadline import in_time
 from baton_messaging.diagnosis.doctor.lines import Line, Verdict
 from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS
 
 from notifications.doctor import examine_mail_server
-from baton_dev.testing.deadline import in_time
 
 
 def examined() -> Line:

@@ -35,7 +35,7 @@ FLOWER_URL = ""
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
-    "django.contrib.admin",
+    "tests.project.apps.UnfoldAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -5,12 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from baton_dev.project import PROJECT_DIR
 
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from tests.orders.exports.factories import an_export, many_orders
-from baton_dev.project import PROJECT_DIR
-
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
+from baton_dev.testing.processes import wait_until
 from baton_messaging.consuming.failures import fault
 from baton_messaging.dead_letters.intake.record import bury
 from baton_messaging.models import OutboxMessage
@@ -16,7 +17,6 @@ from orders.exports import housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure
 from tests.orders.exports.factories import an_export
-from baton_dev.testing.processes import wait_until
 
 pytestmark = pytest.mark.django_db
 WAITS = (ExportState.QUEUED, "")

@@ -19,7 +19,6 @@ from baton_dev.servers.embedded import Postgres, Valkey
 from baton_dev.servers.ports import PortTakenError
 from baton_dev.servers.server_user import ServerUser
 from baton_dev.servers.service import ServiceError
-
 from baton_dev.testing.processes import wait_until
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL runs as a user of its own only for root")

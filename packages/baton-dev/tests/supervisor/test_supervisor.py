@@ -12,7 +12,6 @@ import pytest
 import redis
 from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.ports import free_port
-
 from baton_dev.testing.processes import wait_until
 
 DUMMY = f"{sys.executable} {Path(__file__).with_name('dummy_program.py')}"

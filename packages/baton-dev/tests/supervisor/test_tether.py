@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 from baton_dev.supervisor.tether import tethered
-
 from baton_dev.testing.processes import wait_until
 
 

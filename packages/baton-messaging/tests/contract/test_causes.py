@@ -1,4 +1,4 @@
-"""Every way a message can die, on RabbitMQ: what packages/baton-messaging/tests/dead_letters/test_causes.py shows on Valkey."""
+"""Every way a message can die, on RabbitMQ: what tests/dead_letters/test_causes.py shows on Valkey."""
 
 import os
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from typing import Any
 import kombu.pools
 import pytest
 from baton_dev.testing.drain import be_alone
+from baton_dev.testing.fixtures import worker  # noqa: F401 - the project's, not that of the other contract tests
 from baton_dev.testing.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from celery import current_app
 
-from tests.conftest import worker  # noqa: F401 - the project's, not that of the other contract tests
 from tests.dead_letters.conftest import nothing_repaired  # noqa: F401 - a fixture
 from tests.dead_letters.test_causes import pytestmark, test_a_dead_message_is_one_row_that_says_why  # noqa: F401 - its marks
 

@@ -1,4 +1,4 @@
-"""The queues of the tests' project: one for the sample apps, one for Baton's own work, two that stand for other teams'."""
+"""The queues of the tests' project: for the sample apps, for Baton's own work, and two of other teams."""
 
 from baton_messaging.conf import Queue, Team
 

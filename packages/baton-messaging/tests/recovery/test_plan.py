@@ -1,6 +1,6 @@
 """The reconciler's statements cost what is unsettled, however many settled rows there are.
 
-SETTLED_COUNT=10000000 python -m pytest packages/baton-messaging/tests/recovery/test_plan.py -s     # takes a while, and 5 GB
+SETTLED_COUNT=10000000 python -m pytest tests/recovery/test_plan.py -s     # takes a while, and 5 GB
 """
 
 import os
@@ -67,7 +67,7 @@ def test_the_partial_index_is_used_and_no_settled_row_is_touched(many: None) -> 
         found = list(scans(statement, arguments))
         indexes = {node["Index Name"] for node in found if "Index Name" in node}
         assert "baton_outbox_unsettled" in indexes
-        assert indexes <= {"baton_outbox_unsettled", "messaging_outboxmessage_pkey"}
+        assert indexes <= {"baton_outbox_unsettled", "baton_outbox_pkey"}
         for node in found:
             assert node["Node Type"] != "Seq Scan", node
             touched = (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]

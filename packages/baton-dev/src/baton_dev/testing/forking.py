@@ -1,8 +1,7 @@
 """The servers' end of baton_dev/testing/forkserver.py: processes that import, and fork others off themselves.
-
-``python -m baton_dev.testing.forking FD`` imports the libraries, and forks a server for each application and environment that it is
-asked for, on the socket FD: one JSON object a packet, ``{"application": name, "environment": {name: value}}``, and with
-it the socket on which that server is to answer.
+ ``python -m baton_dev.testing.forking FD`` imports the libraries, and forks a server for each application and
+environment that it is asked for, on the socket FD: one JSON object a packet, ``{"application": name, "is_project":
+bool, "environment": {name: value}}``, and with it the socket on which that server is to answer.
 
 A server imports the project, and answers ``{"run": [words], "log": path}`` with the pid of the process that it has
 forked for that, and ``{"wait": pid}`` with its exit code (null: still running).
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from baton_dev.supervisor.tether import signal_on_parent_death
-
 from baton_dev.testing.forkserver import CONNECTION_NAME, MAX_PACKET_BYTES
 
 #: What most programs need and what does not read the project's settings.
@@ -68,7 +66,8 @@ def _set_up_django(celery_module: str) -> None:
     from django.db import connections
 
     django.setup()
-    importlib.import_module(celery_module).app.loader.import_default_modules()  # runs the system checks, too, which import the URLs
+    application = importlib.import_module(celery_module).app
+    application.loader.import_default_modules()  # runs the system checks, too, which import the URLs
     connections.close_all()
 
 

@@ -1,7 +1,8 @@
 """Pytest plugin: which tests share a process, and which begin first.
 
-Ini options: ``together`` lists folders whose tests share what takes long to start (a whole stack, a RabbitMQ); they stay
-in one process. ``begin_with`` lists starts of node ids, in the order in which they are to begin: so that no process is
+Ini options: ``together`` lists folders whose tests share what takes long to start (a whole stack, a RabbitMQ); they
+stay in one process.
+``begin_with`` lists starts of node ids, in the order in which they are to begin: so that no process is
 left alone with them at the end.
 """
 

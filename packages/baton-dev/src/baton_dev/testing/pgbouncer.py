@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from baton_dev.servers.ports import LOOPBACK, free_port
 from django.db import connection, connections
 
+from baton_dev.servers.ports import LOOPBACK, free_port
 from baton_dev.testing.processes import wait_until
 
 POOL_SIZE = 3

@@ -10,12 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from baton_dev.supervisor.tether import tethered
 from django.conf import settings
 from django.db import connection
 
 from baton_dev.project import PROJECT_DIR
-
+from baton_dev.supervisor.tether import tethered
 from baton_dev.testing.forkserver import forked
 
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.02, 0.25

