@@ -8,7 +8,7 @@ not before; no line in ``AppConfig.ready()`` is needed. Each has a module of tha
 | a consumer | ``tasks.py`` | ``@consumer(OrderPlaced)`` | ``consumer`` |
 | a scheduled task | ``tasks.py`` | ``@scheduled_task("orders.expire", …)`` | ``scheduled`` |
 | what an id means to triage | ``triage.py`` | ``register(SubjectKind(…))`` | ``extend.triage`` |
-| a question of ``manage.py doctor`` | ``doctor.py`` | ``@examines("storage")``, ``judged`` | ``extend.doctor`` |
+| a question of ``manage.py doctor`` | ``doctor.py`` | ``@examines("storage")``, ``observed`` | ``extend.doctor`` |
 | a contradiction for the reconciler to report | ``findings.py`` | ``@finds`` | ``extend.findings`` |
 | figures at ``/metrics`` | ``metrics.py`` | ``contribute("exports", …)`` | ``extend.metrics`` |
 

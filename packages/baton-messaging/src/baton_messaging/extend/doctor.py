@@ -1,12 +1,12 @@
 """Ask something of the installation each time ``manage.py doctor`` runs: for an app's ``doctor.py``.
 
     @examines("label printer")
-    def examine_printer() -> Iterator[ExaminationResult]:
-        yield judged(is_there, "label printer", found="…", wanted="…", remedy="Switch it on.",
+    def examine_printer() -> Iterator[Observation]:
+        yield observed(is_there, "label printer", found="…", wanted="…", remedy="Switch it on.",
                      owner=str(owner_of("shipping.print_label")))
 
-*Shapes*. ``ExaminationResult``: one question with what was found, what is wanted, and, unless its status is ``ok``, the
-remedy and its owner ("Team <address>"). ``judged`` makes one: ``ok`` or ``finding``. Without ``owner`` it is the
+*Shapes*. ``Observation``: one question with what was found, what is wanted, and, unless its status is ``ok``, the
+remedy and its owner ("Team <address>"). ``observed`` makes one: ``ok`` or ``finding``. Without ``owner`` it is the
 platform's.
 
 *Units*. ``deadline_seconds``: 2 by default, because the doctor is asked while something is broken and asks everything
@@ -18,9 +18,9 @@ at the same time. ``needs``: ``("database",)`` or ``("broker",)``: not asked whi
 deadline goes on until the process ends.
 """
 
-from baton_messaging.diagnosis.doctor.lines import Line as ExaminationResult
-from baton_messaging.diagnosis.doctor.lines import Verdict as ExaminationStatus
-from baton_messaging.diagnosis.doctor.lines import judged
+from baton_messaging.diagnosis.doctor.lines import Line as Observation
+from baton_messaging.diagnosis.doctor.lines import Verdict as Status
+from baton_messaging.diagnosis.doctor.lines import judged as observed
 from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS, examines
 
-__all__ = ["DEADLINE_SECONDS", "ExaminationResult", "ExaminationStatus", "examines", "judged"]
+__all__ = ["DEADLINE_SECONDS", "Observation", "Status", "examines", "observed"]
