@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from baton_messaging.ui.api.consumers import router as consumers_router
 from baton_messaging.ui.api.dead_letters import router as dead_letters_router
+from baton_messaging.ui.api.triage import router_for as triage_router_for
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI, Router
 from ninja.errors import HttpError, ValidationError
@@ -18,6 +19,7 @@ from ninja.parser import Parser
 
 from orders.api import router as orders_router
 from orders.exports.api import router as exports_router
+from orders.schemas import Problem
 
 MAX_SHOWN_ERRORS = 20  # a request with a thousand faults needs no megabyte of answer
 MAX_FIELD_LENGTH = 100  # characters; the names of unknown fields are the sender's, so they can be any length
@@ -57,6 +59,7 @@ api = NinjaAPI(
 )
 nowhere = Router()
 api.add_router("/orders", orders_router)
+api.add_router("/orders", triage_router_for("order", refusal=Problem, operation_id="orders_api_triage_order"))
 api.add_router("/exports", exports_router)
 api.add_router("/dead-letters", dead_letters_router)
 api.add_router("/consumers", consumers_router)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from baton_messaging.diagnosis.doctor.lines import Line, judged
-from baton_messaging.diagnosis.doctor.register import examines
+from baton_messaging.extend.doctor import Observation, examines, observed
 
 from notifications.delivery import log_in
 from notifications.errors import MailUnavailable
@@ -13,14 +12,14 @@ ANSWER_SECONDS: Final = 1.0  # for the connection, the greeting and the login ea
 
 
 @examines("mail server")
-def examine_mail_server() -> Iterator[Line]:
+def examine_mail_server() -> Iterator[Observation]:
     """Log in to the mail server, and send nothing."""
     trouble = ""
     try:
         found = f"{log_in(timeout_seconds=ANSWER_SECONDS)} takes mail"
     except MailUnavailable as error:
         trouble = str(error)
-    yield judged(
+    yield observed(
         not trouble,
         "mail server",
         found=trouble or found,

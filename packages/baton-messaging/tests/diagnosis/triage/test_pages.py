@@ -39,7 +39,7 @@ def test_nobody_but_staff_gets_in(key: str) -> None:
     customer = Client()
     customer.force_login(User.objects.create_user("carl"))
     for client in (Client(), customer):
-        for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("orders:triage", args=[uuid4()])):
+        for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("sample_triage", args=[uuid4()])):
             answer = client.get(url)
             assert (answer.status_code, answer.url.partition("?")[0]) == (302, reverse("admin:login"))  # type: ignore[attr-defined]
 
@@ -74,7 +74,7 @@ def test_the_search_leads_to_the_page_and_refuses_what_is_no_id(staff: Client, k
 
 
 def test_who_asks_for_the_head_gets_it(staff: Client, key: str) -> None:
-    for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("orders:triage", args=[uuid4()])):
+    for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("sample_triage", args=[uuid4()])):
         assert staff.head(url).status_code == 200
 
 
