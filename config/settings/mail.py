@@ -1,9 +1,9 @@
-"""Mail: by default each mail is a file below the state directory. EMAIL_URL says otherwise: see config/email_url.py."""
+"""Mail: by default each mail is a file below the state directory. EMAIL_URL says otherwise: see config/mail/url.py."""
 
 from email.utils import parseaddr
 
-from config.email_url import BadEmailUrl, mail_settings
 from config.env import end, env
+from config.mail.url import BadEmailUrl, mail_settings
 
 try:
     globals().update(mail_settings(env.EMAIL_URL, default_folder=env.BATON_STATE_DIR / "mail"))

@@ -16,8 +16,8 @@ from celery import current_app
 from django.db import connection
 
 from tests.gate import Gate
-from tests.notifications.smtp_server import SmtpServer, smtp_server
 from tests.processes import Process, collector_command, relay_command, wait_until
+from tests.smtp_server import SmtpServer, smtp_server
 
 _CELERY = [sys.executable, "-m", "celery", "--skip-checks", "-A", "config"]
 _TABLES = (

@@ -9,7 +9,7 @@ from django.urls import reverse
 from notifications import services
 from notifications.models import Kind, MailLog
 from tests.notifications.factories import an_order
-from tests.notifications.smtp_server import SmtpServer
+from tests.smtp_server import SmtpServer
 
 pytestmark = pytest.mark.django_db
 
