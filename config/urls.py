@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from config.api import api
 
@@ -17,6 +18,7 @@ urlpatterns = [
     path("exports/", include("orders.exports.urls")),
     path("", include("orders.urls")),
     path("", include("baton_messaging.urls")),
+    path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),  # unless an app above has a page there
 ]
 
 handler400 = "config.web.error_pages.bad_request"

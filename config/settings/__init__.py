@@ -10,8 +10,9 @@ from config.settings.base import *  # noqa: F403
 from config.settings.baton import *  # noqa: F403
 from config.settings.celery import *  # noqa: F403
 from config.settings.database import *  # noqa: F403
-from config.settings.exports import *  # noqa: F403
 from config.settings.i18n import *  # noqa: F403
 from config.settings.logging import *  # noqa: F403
 from config.settings.mail import *  # noqa: F403
 from config.settings.security import *  # noqa: F403
+
+from config.settings.samples import *  # noqa: F403  # isort: skip - last: what the samples say counts
