@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from baton_dev.testing.drain import empty_queues, forget_taken
-from baton_messaging.messages.error_description import fault
 from baton_messaging.dead_letters.intake.record import record_dead_letter
+from baton_messaging.messages.error_description import fault
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
