@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from baton_messaging.diagnosis.doctor.examination import Observation, examines, observed
-from baton_messaging.routing.ownership import owner_of
+from baton_messaging.extend import owner_of
+from baton_messaging.extend.doctor import Observation, examines, observed
 from django.conf import settings
 from django.core.files.base import ContentFile
 

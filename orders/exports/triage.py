@@ -4,9 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
-from baton_messaging.diagnosis.triage.delivery_facts import Work
-from baton_messaging.diagnosis.triage.facts import Subject
-from baton_messaging.diagnosis.triage.subjects import SubjectKind, uuids_in
+from baton_messaging.extend.triage import Subject, SubjectKind, Work, uuids_in
 from django.utils.translation import gettext_lazy as _
 
 from orders.events import ExportRequested

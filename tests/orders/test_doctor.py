@@ -1,7 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from baton_messaging.diagnosis.doctor.examination import Status
+from baton_messaging.extend.doctor import Status
 
 from orders import doctor
 

@@ -1,8 +1,8 @@
 """The servers' end of baton_dev/testing/forkserver.py: processes that import, and fork others off themselves.
 
 ``python -m baton_dev.testing.forking FD`` imports the libraries, and forks a server for each application and
-environment that it is asked for, on the socket FD: one JSON object a packet, ``{"application": name, "is_project": bool,
-"environment": {name: value}}``, and with it the socket on which that server is to answer.
+environment that it is asked for, on the socket FD: one JSON object a packet, ``{"application": name, "is_project":
+bool, "environment": {name: value}}``, and with it the socket on which that server is to answer.
 
 A server imports the project, and answers ``{"run": [words], "log": path}`` with the pid of the process that it has
 forked for that, and ``{"wait": pid}`` with its exit code (null: still running).

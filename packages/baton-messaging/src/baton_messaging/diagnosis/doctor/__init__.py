@@ -8,7 +8,7 @@ that never answers costs two seconds and hides no other finding.
 
 from importlib import import_module
 
-OWN = ("database", "messages", "broker", "queues", "settings")
+OWN = ("database", "messages", "broker", "queues", "settings", "mail")
 
 for _name in OWN:  # in the order of the report
     import_module(f"baton_messaging.diagnosis.doctor.{_name}")

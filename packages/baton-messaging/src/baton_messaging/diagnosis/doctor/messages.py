@@ -9,10 +9,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from baton_messaging.conf import baton
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.diagnosis.doctor.examination import DATABASE, Observation, count_of, duration, examines, observed
 from baton_messaging.models import DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.recovery import findings
 
 #: Seconds. A relay that lives sends within one; after a crash its lease (30 s) must end first.

@@ -9,9 +9,9 @@ from django.shortcuts import redirect as go_to
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from baton_messaging.dead_letters import RELAY
+from baton_messaging.audit.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
-from baton_messaging.dead_letters.operations.errors import NotEditable, NotPermitted, OperationRefused
+from baton_messaging.dead_letters.operations.errors import NotEditable
 from baton_messaging.dead_letters.operations.redirect import candidates
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
@@ -19,7 +19,7 @@ from baton_messaging.diagnosis.progress import progress_of
 from baton_messaging.events import known_versions
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, Interruption, ProcessedMessage
 from baton_messaging.models.audit import Action
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.ui.desk.forms import EditForm
 from baton_messaging.ui.desk.lists import query_of
 from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page

@@ -8,7 +8,6 @@ from uuid import UUID
 from celery import current_app
 
 from baton_messaging.broker.inspect.find import Find
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.diagnosis.message_states import Place
 from baton_messaging.diagnosis.triage.delivery_facts import (
     DeadLetterFacts,
@@ -25,6 +24,7 @@ from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.events import is_known
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.routing.ownership import owner_of, queue_name_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.subscriptions import subscriptions_of
