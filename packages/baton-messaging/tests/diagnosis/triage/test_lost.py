@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 SOON = "Wait a minute: the reconciler sends it again."
 GRACE = "Wait: the reconciler sends it again within a minute from "
 QUEUE = "Wait: the reconciler sends it again when queue sample is empty, or ten later messages of it are processed."
-COLLECTOR = "Wait: the reconciler sends it again when the collector has emptied the dead-dead_letter queue."
+COLLECTOR = "Wait: the reconciler sends it again when the collector has emptied the dead-letter queue."
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +84,7 @@ def test_while_dead_letters_wait_for_the_collector() -> None:
         current_app.amqp.Producer(broker).publish("x", exchange=dead.exchange, routing_key=dead.routing_key)
     answer = announced(lost)
     assert (answer.next_step.text, answer.needs_person) == (COLLECTOR, False)
-    assert "the dead-dead_letter queue holds 1 that were not collected" in answer.evidence
+    assert "the dead-letter queue holds 1 that were not collected" in answer.evidence
     assert not is_found()
     Heartbeat.objects.filter(role="collector").delete()
     answer = announced(lost)
