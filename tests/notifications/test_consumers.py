@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 import pytest
+from baton_dev.testing.smtp_server import SmtpServer
 from baton_messaging.testing import dead_letters, deliver
 
 from inventory.events import StockReserved
 from notifications.models import MailLog
 from notifications.tasks import send_order_confirmed
 from tests.notifications.factories import an_order
-from tests.notifications.smtp_server import SmtpServer
 
 pytestmark = pytest.mark.django_db
 

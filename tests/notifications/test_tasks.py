@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from baton_dev.testing.processes import Process, wait_until, worker_command
+from baton_dev.testing.smtp_server import SmtpServer, smtp_server
 from baton_messaging.models import Attempt, OutboxMessage, ProcessedMessage
 from baton_messaging.testing import DeathReason, dead_letters
 from celery import current_app
@@ -17,7 +18,6 @@ from notifications.models import MailLog
 from orders import services
 from orders.models import Order, Product
 from orders.requests import OrderRequest, RequestedLine
-from tests.notifications.smtp_server import SmtpServer, smtp_server
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "_shop")]
 
@@ -54,7 +54,7 @@ def place(email: str = "ada@example.org", *, quantity: int = 1, language: str = 
 
 def mails_to(server: SmtpServer, order: Order) -> set[tuple[str, str]]:
     """Kind and subject of each mail about the order."""
-    mails = [mail for mail in server.accepted if mail.header("X-Order-ID") == str(order.pk)]
+    mails = [mail for mail in server.accepted if mail.header("X-Mail-About") == str(order.pk)]
     return {(mail.header("X-Mail-Kind"), mail.header("Subject")) for mail in mails}
 
 

@@ -75,7 +75,7 @@ def test_what_was_typed_stays_by_its_error(committed_catalogue: None, live_serve
     page = open_page(live_server.url)
     fill(page)
     page.get_by_label("Blue mug").fill("-1")
-    page.evaluate("document.querySelector('.order-form').noValidate = true")
+    page.evaluate("document.querySelector('.stacked-form').noValidate = true")
     with page.expect_response(lambda response: response.url.endswith("/orders/") and response.status == 422):
         page.get_by_role("button", name="Place the order").click()
     field = page.get_by_label("Blue mug")

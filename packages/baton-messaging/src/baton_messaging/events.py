@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from baton_messaging.errors import UnknownEvent
+from baton_messaging.routing.discovery import discover
 
 __all__ = ["Event"]
 
@@ -92,9 +93,7 @@ def known_versions(name: str) -> list[int]:
 
 def _complete_register() -> dict[tuple[str, int], type[Event]]:
     """Return all events: a web process may not have imported those that it only shows."""
-    from baton_messaging.routing.subscriptions import import_consumers  # noqa: PLC0415 - it leads back here
-
-    import_consumers()
+    discover("tasks")
     return _REGISTER
 
 

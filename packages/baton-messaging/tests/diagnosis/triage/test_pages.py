@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
-from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.models import DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
@@ -96,7 +96,7 @@ def test_a_key_that_fits_in_no_path_is_listed_and_asked_for(staff: Client, odd: 
 
 
 def test_a_table_that_a_migration_holds_is_told_on_the_page_of_what_is_stuck(staff: Client) -> None:
-    with own_connection() as migration, migration.cursor() as cursor:
+    with dedicated_connection() as migration, migration.cursor() as cursor:
         cursor.execute("BEGIN; LOCK TABLE baton_outbox IN ACCESS EXCLUSIVE MODE")
         for url, headers in (("", {}), ("", {"HX-Request": "true"}), (f"?id={uuid4()}", {})):
             answer = staff.get(f"{reverse('triage')}{url}", headers=headers)

@@ -13,27 +13,12 @@ from collections.abc import Collection
 from typing import Any
 
 import structlog
-from kombu.exceptions import ChannelError
 from kombu.transport import redis as kombu_redis
 from redis.exceptions import OutOfMemoryError
 
+from baton_messaging.broker.errors import UnroutableMessage
+
 log = structlog.get_logger(__name__)
-
-NO_ROUTE = 312  # AMQP's reply code
-BASIC_PUBLISH = (60, 40)  # AMQP's number of the method that failed
-
-
-class UnroutableMessage(ChannelError):
-    """No queue takes messages for this exchange and routing key: what RabbitMQ answers to a mandatory message."""
-
-    def __init__(self, exchange: str, routing_key: str) -> None:
-        super().__init__(
-            f"NO_ROUTE - expected a queue bound to exchange '{exchange}' for routing key '{routing_key}', found none. "
-            "Declare the queue in config/queues.py.",
-            BASIC_PUBLISH,
-            "Basic.publish",
-            NO_ROUTE,
-        )
 
 
 class RoutingChannel(kombu_redis.Channel):

@@ -1,19 +1,12 @@
-"""The environment: every variable that Baton reads, typed, with its unit, its default and the reason for it.
-
-`env` is read once. A wrong value ends the process with one line per variable and exit code 2, before Django, Celery or
-gunicorn can bury it in a traceback. No line ever repeats a value: many of them hold a password.
-
-`python -m config.env` prints `.env.example`, which a test compares with the file.
-"""
+"""The variables: every one that Baton reads, typed, with its unit, its default and the reason for it."""
 
 import os
-import sys
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from config.env_types import (
+from config.env.types import (
     BrokerUrl,
     Credentials,
     DatabaseUrl,
@@ -27,10 +20,8 @@ from config.env_types import (
     Token,
 )
 
-EXIT_WRONG_ENVIRONMENT = 2
-MIN_SECRET_LENGTH = (
-    50  # characters, and MIN_SECRET_VARIETY different ones: what `check --deploy` demands (security.W009)
-)
+# Characters, and different ones among them: what `check --deploy` demands (security.W009).
+MIN_SECRET_LENGTH = 50
 MIN_SECRET_VARIETY = 5
 
 
@@ -151,45 +142,3 @@ class Environment(BaseModel):
         if len(key) < MIN_SECRET_LENGTH or len(set(key)) < MIN_SECRET_VARIETY or key.startswith("django-insecure-"):
             raise ValueError("DJANGO_SECRET_KEY: too weak. Expected 50 random characters or more")
         return self
-
-
-def read_environment() -> Environment:
-    """Read the environment, or end the process with one line for each wrong variable."""
-    try:
-        return Environment.read()
-    except ValidationError as error:
-        end("\n".join(_line(details) for details in error.errors(include_input=False, include_context=False)))
-
-
-def end(message: str) -> NoReturn:
-    """End the process: the environment is wrong, and the message says which variable and what to do."""
-    sys.stderr.write(f"{message}\n")
-    raise SystemExit(EXIT_WRONG_ENVIRONMENT)
-
-
-def _line(details: Any) -> str:
-    message = str(details["msg"]).removeprefix("Value error, ")
-    variable = details["loc"][0] if details["loc"] else ""
-    message = message.removeprefix(str(variable)).strip().rstrip(".")  # some speak of themselves by name
-    return f"{variable}: {message}." if variable else f"{message}."
-
-
-def example() -> str:
-    """Return the text of `.env.example`."""
-    blocks = [
-        f"# {field.description}\n# {name}={_shown(field.default)}" for name, field in Environment.model_fields.items()
-    ]
-    head = "# Copy to .env, which `make run` reads, or set these in the environment. Every line shows the default.\n"
-    return head + "\n" + "\n\n".join(blocks) + "\n"
-
-
-def _shown(default: Any) -> str:
-    if isinstance(default, bool):
-        return str(default).lower()
-    return ",".join(default) if isinstance(default, tuple) else str(default or "")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(example())
-else:
-    env = read_environment()

@@ -1,7 +1,8 @@
-"""A mail backend for development: each mail is one readable file, named by time, kind and order.
+"""A mail backend for development writes each mail into one readable file, named by time, kind and subject.
 
-Django's own file backend appends to files with names that tell nothing. Hazard: the files hold personal data; they are
-readable only by the user who runs the process, and nobody prunes them.
+Django's own file backend appends to files with names that tell nothing. An app names its mails by two headers:
+``X-Mail-Kind``, a word, and ``X-Mail-About``, the id of what the mail is about. Hazard: the files hold personal data;
+they are readable only by the user who runs the process, and nobody prunes them.
 """
 
 import email
@@ -26,7 +27,7 @@ class OneFilePerMailBackend(BaseEmailBackend):
 
     def __init__(self, file_path: str | Path | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self.directory = Path(file_path or settings.EMAIL_FILE_PATH)  # type: ignore[misc]  # config/email_url.py sets it
+        self.directory = Path(file_path or settings.EMAIL_FILE_PATH)  # type: ignore[misc]  # config/mail/url.py sets it
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         """Write the files; raises OSError if one cannot be written."""
@@ -49,10 +50,10 @@ class OneFilePerMailBackend(BaseEmailBackend):
 
 
 def _file_name(message: EmailMessage) -> str:
-    """Return e.g. ``20260131T235959.123456Z-confirmed-0198….eml``; other mails bear their Message-ID."""
+    """Return e.g. ``20260131T235959.123456Z-confirmed-0198….eml``; without the headers the Message-ID."""
     headers = message.extra_headers
-    subject_of_name = [headers.get("X-Mail-Kind", "mail"), headers.get("X-Order-ID", headers.get("Message-ID", ""))]
-    name = "-".join([timezone.now().strftime("%Y%m%dT%H%M%S.%fZ"), *subject_of_name])
+    name_parts = [headers.get("X-Mail-Kind", "mail"), headers.get("X-Mail-About", headers.get("Message-ID", ""))]
+    name = "-".join([timezone.now().strftime("%Y%m%dT%H%M%S.%fZ"), *name_parts])
     return re.sub(r"[^A-Za-z0-9.-]+", "_", name).strip("_") + ".eml"
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import django
 import pytest
 
-from config.email_url import BadEmailUrl, mail_settings
+from config.mail.url import BadEmailUrl, mail_settings
 
 FOLDER = Path("/var/baton/mail")
 

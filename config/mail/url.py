@@ -17,11 +17,11 @@ from urllib.parse import ParseResult, parse_qs, unquote, urlparse
 import django
 
 _DEFAULT_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
-# Seconds per answer: ten times what a healthy server takes, and well within the task's soft limit of 45 s.
+# Seconds per answer: ten times what a healthy server takes, and well within any consumer's soft limit.
 _DEFAULT_TIMEOUT_SECONDS = 10.0
 _SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 _CONSOLE_BACKEND = "django.core.mail.backends.console.EmailBackend"
-_FILE_BACKEND = "notifications.backends.OneFilePerMailBackend"
+_FILE_BACKEND = "config.mail.backend.OneFilePerMailBackend"
 # Option of a backend -> the setting that Django 5.2 reads for it.
 _SETTING_OF_OPTION = {
     "host": "EMAIL_HOST",
