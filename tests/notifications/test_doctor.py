@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from baton_dev.testing.deadline import in_time
+from baton_dev.testing.deadline import within
 from baton_messaging.diagnosis.doctor.lines import Line, Verdict
 from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS
 
@@ -26,7 +26,7 @@ def test_a_mail_server_that_is_silent_or_rude_is_found_in_time(
 ) -> None:
     server = mail_server(**replies)
     mail_to(f"smtp://127.0.0.1:{server.port}?timeout=5")
-    line = in_time(examined, seconds=DEADLINE_SECONDS)
+    line = within(examined, seconds=DEADLINE_SECONDS)
     assert (line.verdict, line.wanted) == (Verdict.FINDING, "a server that lets us log in")
     assert "EMAIL_URL" in line.remedy
 

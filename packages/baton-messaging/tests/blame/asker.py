@@ -1,4 +1,4 @@
-"""Somebody who asks: one process for all questions, behind the same gates as the system.
+"""Somebody who asks: one process for all questions, behind the same proxies as the system.
 
 So what is measured is the answer, not the start of a Python interpreter on a busy machine.
 """

@@ -1,4 +1,4 @@
-"""A running system of real processes, behind gates, that can be broken and mended one piece at a time."""
+"""A running system of real processes, behind outage proxies, that can be broken and mended one piece at a time."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from typing import Protocol, Self
 from urllib.parse import urlsplit, urlunsplit
 
 from baton_dev.servers.ports import free_port
-from baton_dev.testing.outage_proxy import Gate
+from baton_dev.testing.outage_proxy import OutageProxy
 from baton_dev.testing.processes import Process, collector_command, relay_command, wait_until
 from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from baton_messaging.models import Heartbeat
@@ -59,7 +59,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
 
 
 class Stack:
-    """The processes, by name. ``database`` and ``broker`` are the gates that they all go through."""
+    """The processes, by name. ``database`` and ``broker`` are the proxies that they all go through."""
 
     def __init__(self, folder: Path, *, database_url: str, broker_url: str, names: tuple[str, ...]) -> None:
         self.folder = folder
@@ -70,8 +70,8 @@ class Stack:
         self.database_server: Server | None = None
         self.broker_server: Server | None = None
         self._open = ExitStack()
-        self.database, self._database_url = self._behind_a_gate(database_url)
-        self.broker, self._broker_url = self._behind_a_gate(broker_url)
+        self.database, self._database_url = self._behind_a_proxy(database_url)
+        self.broker, self._broker_url = self._behind_a_proxy(broker_url)
         self.mail: SmtpServer = self._open.enter_context(smtp_server())
 
     def __enter__(self) -> Self:
@@ -185,14 +185,14 @@ class Stack:
             for table in _TABLES:  # TRUNCATE would wait for a handler that still runs
                 cursor.execute(f"DELETE FROM {table}")
 
-    def _behind_a_gate(self, url: str) -> tuple[Gate, str]:
+    def _behind_a_proxy(self, url: str) -> tuple[OutageProxy, str]:
         parts = urlsplit(url)
         assert parts.port
-        gate = Gate(parts.port)
-        self._open.callback(gate.end)
+        proxy = OutageProxy(parts.port)
+        self._open.callback(proxy.end)
         login, _at, _place = parts.netloc.rpartition("@")
-        netloc = f"{login}@127.0.0.1:{gate.port}" if login else f"127.0.0.1:{gate.port}"
-        return gate, urlunsplit(parts._replace(netloc=netloc))
+        netloc = f"{login}@127.0.0.1:{proxy.port}" if login else f"127.0.0.1:{proxy.port}"
+        return proxy, urlunsplit(parts._replace(netloc=netloc))
 
 
 @contextmanager
