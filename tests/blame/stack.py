@@ -5,8 +5,7 @@ from pathlib import Path
 
 from baton_dev.blame.stack import Part, Stack, usual_parts, worker
 from baton_dev.servers.ports import free_port
-
-from tests.notifications.smtp_server import SmtpServer, smtp_server
+from baton_dev.testing.smtp_server import SmtpServer, smtp_server
 
 
 class ShopStack(Stack):
