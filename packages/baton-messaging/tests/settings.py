@@ -149,7 +149,7 @@ CELERY_BEAT_SCHEDULE = {
     "prune": {"task": "baton.prune", "schedule": crontab(minute="*/10"), "options": {"expires": 300}},
     "tend_dead_letters": {"task": "baton.tend_dead_letters", "schedule": crontab(), "options": {"expires": 50}},
     "reconcile": {"task": "baton.reconcile", "schedule": crontab(), "options": {"expires": 50}},
-    "tally": {"task": "baton.tally", "schedule": crontab(), "options": {"expires": 50}},
+    "rollup": {"task": "baton.rollup", "schedule": crontab(), "options": {"expires": 50}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_DIR / "celerybeat-schedule")
 

@@ -2,7 +2,7 @@ from uuid import uuid4
 
 import pytest
 from baton_messaging.errors import PublishOutsideTransaction
-from baton_messaging.messages.context import correlation, messages_in_hand
+from baton_messaging.messages.context import correlation, messages_in_flight
 from baton_messaging.models import OutboxMessage
 from baton_messaging.publish import publish
 from django.db import transaction
@@ -37,7 +37,7 @@ def test_a_follow_up_names_its_cause_and_keeps_the_correlation() -> None:
     with transaction.atomic():
         publish(Sampled(sample_id=sample_id))
     first = OutboxMessage.objects.get()
-    with messages_in_hand([first.envelope()]), transaction.atomic():
+    with messages_in_flight([first.envelope()]), transaction.atomic():
         publish(Chained(sample_id=sample_id))
     second = OutboxMessage.objects.latest("pk")
     assert second.causation_id == first.message_id
@@ -49,7 +49,7 @@ def test_in_a_bundle_the_cause_is_the_message_about_the_same_aggregate() -> None
     with transaction.atomic():
         publish(*(Sampled(sample_id=sample_id) for sample_id in ids))
     causes = list(OutboxMessage.objects.order_by("pk"))
-    with messages_in_hand([cause.envelope() for cause in causes]), transaction.atomic():
+    with messages_in_flight([cause.envelope() for cause in causes]), transaction.atomic():
         publish(Chained(sample_id=ids[1]), Chained(sample_id=uuid4()))
     related, unrelated = OutboxMessage.objects.filter(name="sample.chained").order_by("pk")
     assert related.causation_id == causes[1].message_id

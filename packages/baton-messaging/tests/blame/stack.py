@@ -12,12 +12,11 @@ from urllib.parse import urlsplit, urlunsplit
 from baton_dev.servers.ports import free_port
 from baton_dev.testing.outage_proxy import Gate
 from baton_dev.testing.processes import Process, collector_command, relay_command, wait_until
+from baton_dev.testing.smtp_server import SmtpServer, smtp_server
 from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from baton_messaging.models import Heartbeat
 from celery import current_app
 from django.db import connection
-
-from tests.notifications.smtp_server import SmtpServer, smtp_server
 
 _CELERY = [sys.executable, "-m", "celery", "--skip-checks", "-A", "config"]
 _TABLES = (

@@ -1,6 +1,6 @@
 import pytest
 import redis
-from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.broker.errors import UnroutableMessage
 
 from tests.broker.peer import Peer
 

@@ -12,7 +12,7 @@ import pytest
 from baton_dev.testing.new_connections import READ_ONLY, new_connections, standby
 from baton_messaging.consuming import delivery
 from baton_messaging.database import errors
-from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.flow_control import breaker
 from baton_messaging.messages.envelope import seal
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
@@ -31,17 +31,17 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def handed_back(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def requeued(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the sizes of the bundles that were put back to the tail of their queue."""
     sizes: list[int] = []
-    monkeypatch.setattr(delivery, "hand_back", lambda _task, bundle: sizes.append(len(bundle)))
+    monkeypatch.setattr(delivery, "requeue_bundle", lambda _task, bundle: sizes.append(len(bundle)))
     return sizes
 
 
 @pytest.fixture
-def taken_apart(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def bundle_split(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
-    monkeypatch.setattr(delivery, "take_apart", lambda _task, bundle: sizes.append(len(bundle)))
+    monkeypatch.setattr(delivery, "split_bundle", lambda _task, bundle: sizes.append(len(bundle)))
     return sizes
 
 
@@ -73,22 +73,22 @@ def assert_that_nothing_failed() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_on_a_server_that_takes_no_writes_nothing_fails(handed_back: list[int], count: int) -> None:
+def test_on_a_server_that_takes_no_writes_nothing_fails(requeued: list[int], count: int) -> None:
     bundle = sealed(*["ok"] * count)
     with new_connections(READ_ONLY):
         delivery.deliver(take_one, bundle)
-    assert handed_back == [count]
+    assert requeued == [count]
     assert_that_nothing_failed()
 
 
 def test_a_soft_limit_that_comes_while_the_database_is_waited_for_kills_nothing(
-    handed_back: list[int], monkeypatch: pytest.MonkeyPatch
+    requeued: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = sealed("ok")
     monkeypatch.setattr(errors, "_answers", strike_in_place_of_an_answer)
     with new_connections(READ_ONLY):
         delivery.deliver(take_one, bundle)
-    assert handed_back == [1]
+    assert requeued == [1]
     assert_that_nothing_failed()
 
 
@@ -98,7 +98,7 @@ def strike_in_place_of_an_answer(*_args: Any) -> bool:
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_soft_limit_that_a_silent_database_brings_about_kills_nothing(
-    handed_back: list[int], taken_apart: list[int], monkeypatch: pytest.MonkeyPatch, count: int
+    requeued: list[int], bundle_split: list[int], monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     bundle = sealed(*["ok"] * count)
 
@@ -110,12 +110,12 @@ def test_a_soft_limit_that_a_silent_database_brings_about_kills_nothing(
     monkeypatch.setattr(take_one, "handler", lose_the_database)
     with new_connections():
         delivery.deliver(take_one, bundle)
-    assert handed_back + taken_apart == [count]
+    assert requeued + bundle_split == [count]
     assert_that_nothing_failed()
 
 
 def test_a_handler_that_makes_the_database_look_away_when_its_time_is_up_dies_of_the_limit(
-    handed_back: list[int], monkeypatch: pytest.MonkeyPatch
+    requeued: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = sealed("ok")
 
@@ -124,7 +124,7 @@ def test_a_handler_that_makes_the_database_look_away_when_its_time_is_up_dies_of
             try:
                 cursor.execute("SELECT pg_sleep(60)")
             except SoftTimeLimitExceeded:
-                with own_connection() as own, own.cursor() as other:
+                with dedicated_connection() as own, own.cursor() as other:
                     other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
                 cursor.execute("SELECT 1")
 
@@ -132,11 +132,11 @@ def test_a_handler_that_makes_the_database_look_away_when_its_time_is_up_dies_of
     with soft_limit(0.3):
         delivery.deliver(take_one, bundle)
     assert DeadLetter.objects.get().reason == Reason.TIME_LIMIT
-    assert handed_back == []
+    assert requeued == []
 
 
 def test_a_soft_limit_that_comes_while_a_list_is_run_one_by_one_kills_no_innocent(
-    taken_apart: list[int], monkeypatch: pytest.MonkeyPatch
+    bundle_split: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = sealed("ok", "ok", "ok", event=Listed)
 
@@ -149,24 +149,24 @@ def test_a_soft_limit_that_comes_while_a_list_is_run_one_by_one_kills_no_innocen
 
     monkeypatch.setattr(take_list, "handler", fail_together_and_stop_at_the_second)
     delivery.deliver(take_list, bundle)
-    assert taken_apart == [3]
+    assert bundle_split == [3]
     assert not DeadLetter.objects.exists()
 
 
-def test_a_failure_that_a_migration_keeps_from_being_recorded_kills_nothing(handed_back: list[int]) -> None:
+def test_a_failure_that_a_migration_keeps_from_being_recorded_kills_nothing(requeued: list[int]) -> None:
     bundle = sealed("transient")
-    with own_connection() as migration:
+    with dedicated_connection() as migration:
         migration.set_autocommit(False)
         with migration.cursor() as cursor:
             cursor.execute("LOCK TABLE baton_attempt IN ACCESS EXCLUSIVE MODE")
         with new_connections("statement_timeout=300"):
             delivery.deliver(take_one, bundle)
-    assert handed_back == [1]
+    assert requeued == [1]
     assert_that_nothing_failed()
 
 
 def test_behind_a_pooler_a_failover_that_it_does_not_tell_of_kills_nothing(
-    handed_back: list[int], pooled_url: str
+    requeued: list[int], pooled_url: str
 ) -> None:
     bundle = sealed("ok")
     with new_connections():
@@ -175,11 +175,11 @@ def test_behind_a_pooler_a_failover_that_it_does_not_tell_of_kills_nothing(
         connection.close()
         with standby():
             delivery.deliver(take_one, bundle)
-    assert handed_back == [1]
+    assert requeued == [1]
     assert_that_nothing_failed()
 
 
-@pytest.mark.usefixtures("handed_back")
+@pytest.mark.usefixtures("requeued")
 def test_a_receiver_whose_query_always_takes_too_long_costs_no_dead_letter() -> None:
     bundle = sealed("permanent")
 
@@ -197,20 +197,20 @@ def test_a_receiver_whose_query_always_takes_too_long_costs_no_dead_letter() -> 
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_an_inbox_that_a_migration_locks_costs_no_attempt(handed_back: list[int], count: int) -> None:
+def test_an_inbox_that_a_migration_locks_costs_no_attempt(requeued: list[int], count: int) -> None:
     bundle = sealed(*["ok"] * count)
-    with own_connection() as migration:
+    with dedicated_connection() as migration:
         migration.set_autocommit(False)
         with migration.cursor() as cursor:
             cursor.execute("LOCK TABLE baton_inbox IN ACCESS EXCLUSIVE MODE")
         with new_connections("statement_timeout=200"):
             delivery.deliver(take_one, bundle)
-    assert handed_back == [count]
+    assert requeued == [count]
     assert_that_nothing_failed()
 
 
 def test_the_time_that_was_waited_for_the_database_is_not_held_against_a_message(
-    handed_back: list[int], monkeypatch: pytest.MonkeyPatch
+    requeued: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = sealed("ok")
     runs: list[object] = []
@@ -224,12 +224,12 @@ def test_the_time_that_was_waited_for_the_database_is_not_held_against_a_message
 
     monkeypatch.setattr(take_one, "handler", lose_the_connection_and_then_run_out_of_time)
     delivery.deliver(take_one, bundle)
-    assert (len(runs), handed_back) == (2, [1])
+    assert (len(runs), requeued) == (2, [1])
     assert_that_nothing_failed()
 
 
 def test_one_that_loses_its_transaction_by_idling_harms_no_other_of_its_bundle(
-    handed_back: list[int], monkeypatch: pytest.MonkeyPatch
+    requeued: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = sealed("ok", "slow", "ok")
 
@@ -243,7 +243,7 @@ def test_one_that_loses_its_transaction_by_idling_harms_no_other_of_its_bundle(
         delivery.deliver(take_one, bundle)
     assert DeadLetter.objects.count() == 1
     assert Effect.objects.count() == 2
-    assert handed_back == []
+    assert requeued == []
 
 
 def test_a_circuit_that_cannot_be_looked_at_does_not_undo_the_recorded_failure(

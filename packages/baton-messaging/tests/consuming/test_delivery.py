@@ -216,7 +216,7 @@ def test_what_is_no_envelope_is_buried_and_its_bundle_gets_through(garbage: str)
 
 
 def test_what_is_no_envelope_is_buried_once_however_often_its_bundle_is_delivered() -> None:
-    """As after a worker that was killed between the burial and the ack; taken apart, the bundle keeps its root."""
+    """As after a worker that was killed between the recording and the ack; taken apart, the bundle keeps its root."""
     for task_id, root_id in [("first", "first"), ("first", "first"), ("taken apart", "first"), ("another", "another")]:
         with in_a_request(id=task_id, root_id=root_id) as task:
             deliver(task, ["no signature at all"])

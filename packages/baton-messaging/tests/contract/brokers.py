@@ -17,7 +17,7 @@ from baton_dev.testing.forkserver import forked
 from baton_dev.testing.processes import Process, wait_until
 from baton_dev.testing.rabbitmq import RabbitMQ
 from baton_messaging.broker.inspect.depth import Depth, depths
-from baton_messaging.maintenance.queue_migration import patiently
+from baton_messaging.maintenance.queue_migration import retry_while_busy
 from baton_messaging.routing.queues import dead_letter_queue
 from celery import Celery
 from kombu.message import Message
@@ -100,7 +100,7 @@ class Broker:
     def delete(self, queue: kombu.Queue) -> None:
         """Delete a queue, of RabbitMQ."""
         with self.app.connection_for_write() as connection:
-            patiently(connection, lambda own: queue.bind(own.default_channel).delete())
+            retry_while_busy(connection, lambda own: queue.bind(own.default_channel).delete())
 
     def declare_anew(self, queue: kombu.Queue) -> None:
         """Delete the queue and declare it at once: RabbitMQ 3 then cancels no consumer.
@@ -111,7 +111,7 @@ class Broker:
         for _ in range(3):
             self.delete(queue)
             with self.app.connection_for_write() as connection, suppress(InternalError):
-                patiently(connection, partial(_declare_and_purge, queue))
+                retry_while_busy(connection, partial(_declare_and_purge, queue))
                 return
 
     def start_worker(

@@ -89,8 +89,8 @@ def wait(path: str) -> None:
     note(path, FINISHED)
 
 
-@app.task(name="hand_back", bind=True)
-def hand_back(self: "Task[Any, Any]", path: str) -> None:
+@app.task(name="requeue_bundle", bind=True)
+def requeue_bundle(self: "Task[Any, Any]", path: str) -> None:
     """Note how often the message came back before, and hand it back."""
     note(path, str((self.request.headers or {}).get("x-delivery-count", 0)))
     raise Reject("again", requeue=True)

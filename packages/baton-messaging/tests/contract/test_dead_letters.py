@@ -29,7 +29,7 @@ RUNS = DELIVERY_LIMIT + 1
         ("fail", (REJECTED, 1)),
         ("kill_itself", (LIMIT_REACHED, RUNS)),
         ("run_for_ever", (LIMIT_REACHED, RUNS)),
-        ("hand_back", (LIMIT_REACHED, RUNS)),
+        ("requeue_bundle", (LIMIT_REACHED, RUNS)),
     ],
 )
 def test_message_dies_of_its_task(
@@ -63,7 +63,7 @@ def test_killed_child_is_noticed_at_once(broker: Broker, worker: Process, path: 
 
 
 def test_returns_are_counted_in_a_header(broker: Broker, worker: Process, path: Path) -> None:
-    task_id = broker.send("hand_back", path, queue=QUEUE)
+    task_id = broker.send("requeue_bundle", path, queue=QUEUE)
 
     message = broker.dead_letter(task_id)
 

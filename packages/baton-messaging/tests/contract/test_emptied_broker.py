@@ -22,7 +22,7 @@ from baton_dev.testing.drain import wait_until_database_is_idle
 from baton_dev.testing.processes import Process, manage_command, relay_command, wait_until, worker_command
 from baton_dev.testing.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from baton_messaging.broker.transports import install
-from baton_messaging.maintenance.queue_migration import patiently
+from baton_messaging.maintenance.queue_migration import retry_while_busy
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage, Recovery
 from baton_messaging.publish import publish
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
@@ -84,7 +84,7 @@ def lose_everything(service: Valkey | RabbitMQ) -> None:
     install()
     with kombu.Connection(service.url, transport_options={"confirm_publish": True}) as broker:
         for name in QUEUES:
-            patiently(broker, partial(delete, name))
+            retry_while_busy(broker, partial(delete, name))
         for name in QUEUES:
             declare(broker, current_app.amqp.queues[name])
 

@@ -102,7 +102,7 @@ def test_relay_gives_its_rows_back_and_says_why_it_waits(
         said.append(what)
         relay.stop()  # is obeyed, though the broker is full
 
-    monkeypatch.setattr(relay._heart, "trouble", say)
+    monkeypatch.setattr(relay._heartbeat, "trouble", say)
     place(3)
     with rabbitmq.full():
         with pytest.raises(BrokerFull):

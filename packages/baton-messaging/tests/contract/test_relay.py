@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import kombu
 import pytest
-from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.conf import baton
 from baton_messaging.flow_control.parking import park
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
@@ -78,9 +78,9 @@ def test_messages_that_no_queue_takes_end_on_the_list(producer: Any, monkeypatch
     assert len(letters) == 2
 
 
-@pytest.mark.parametrize(("rounds_overdue", "buried"), [(ROUNDS - 1, False), (ROUNDS + 1, True)])
+@pytest.mark.parametrize(("rounds_overdue", "dead_lettered"), [(ROUNDS - 1, False), (ROUNDS + 1, True)])
 def test_a_retry_that_no_queue_takes_waits_as_long(
-    producer: Any, monkeypatch: pytest.MonkeyPatch, rounds_overdue: int, buried: bool
+    producer: Any, monkeypatch: pytest.MonkeyPatch, rounds_overdue: int, dead_lettered: bool
 ) -> None:
     monkeypatch.setattr(bundles, "send_bundle", refuse)
     envelope = envelope_of(Doomed(sample_id=uuid4()))
@@ -95,8 +95,8 @@ def test_a_retry_that_no_queue_takes_waits_as_long(
         due_at=timezone.now() - overdue,
     )
     send_retries(producer)
-    assert DeadLetter.objects.filter(reason=Reason.UNROUTABLE).exists() is buried
-    assert Attempt.objects.filter(sent_at=None).exists() is not buried
+    assert DeadLetter.objects.filter(reason=Reason.UNROUTABLE).exists() is dead_lettered
+    assert Attempt.objects.filter(sent_at=None).exists() is not dead_lettered
 
 
 def refuse(*_args: object, **_options: object) -> None:

@@ -11,7 +11,7 @@ import pytest
 from baton_dev.testing.processes import Process, manage_command
 from baton_dev.testing.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from baton_messaging.broker.transports import install
-from baton_messaging.maintenance.queue_migration import patiently
+from baton_messaging.maintenance.queue_migration import retry_while_busy
 
 Run = Callable[..., Process]
 
@@ -32,7 +32,7 @@ def broker(rabbitmq: RabbitMQ) -> Iterator[kombu.Connection]:
     install()
     with kombu.Connection(rabbitmq.url, transport_options={"confirm_publish": True}) as connection:
         for name in ("sample", "sample.migrating", "inventory", "dead_letters"):
-            patiently(connection, partial(delete, name))
+            retry_while_busy(connection, partial(delete, name))
         yield connection
 
 
@@ -43,7 +43,7 @@ def delete(name: str, connection: kombu.Connection) -> None:
 
 def declare(connection: kombu.Connection, queue: kombu.Queue) -> None:
     """Declare a queue whose name may just have been deleted."""
-    patiently(connection, lambda own: queue.bind(own.default_channel).declare())
+    retry_while_busy(connection, lambda own: queue.bind(own.default_channel).declare())
 
 
 @pytest.fixture

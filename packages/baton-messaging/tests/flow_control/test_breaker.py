@@ -123,9 +123,9 @@ def test_a_trial_that_succeeds_closes_the_circuit_and_lets_all_go(producer: komb
     opened()
     run(*published("ok", "ok"))
     Attempt.objects.filter(attempt__gt=0).update(sent_at=timezone.now())
-    (on_trial,) = begin_trial(producer)
-    run(on_trial)
-    assert ProcessedMessage.objects.filter(message_id=on_trial.message_id).exists()
+    (probed,) = begin_trial(producer)
+    run(probed)
+    assert ProcessedMessage.objects.filter(message_id=probed.message_id).exists()
     send_retries(producer)  # notices
     circuit = Circuit.objects.get()
     assert (circuit.opened_at, circuit.probe_message_id) == (None, None)
@@ -165,9 +165,9 @@ def test_a_key_that_is_paused_for_another_event_can_be_on_trial(
 def test_after_the_patience_a_trial_costs_attempts_again(producer: kombu.Producer) -> None:
     opened()
     Circuit.objects.update(opened_at=timezone.now() - timedelta(hours=7))
-    (on_trial,) = begin_trial(producer)
-    run(on_trial)
-    assert Attempt.objects.filter(message_id=on_trial.message_id).latest("attempt").attempt == 2
+    (probed,) = begin_trial(producer)
+    run(probed)
+    assert Attempt.objects.filter(message_id=probed.message_id).latest("attempt").attempt == 2
 
 
 def test_an_outage_that_outlives_every_retry_fills_no_list(producer: kombu.Producer) -> None:

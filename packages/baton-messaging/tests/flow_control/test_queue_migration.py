@@ -145,6 +145,13 @@ def test_a_worker_of_the_old_release_is_in_the_way(broker: kombu.Connection, old
         assert not Pause.objects.exists()
 
 
+@pytest.fixture
+def short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a migration that finds another one at work be refused soon."""
+    monkeypatch.setattr(queue_migration, "LOCK_WAIT_SECONDS", 0.1)
+
+
+@pytest.mark.usefixtures("short_wait")
 @pytest.mark.parametrize("old_queue", ["quorum"], indirect=True)
 def test_two_at_a_time_are_refused(broker: kombu.Connection, old_queue: str) -> None:
     outcomes: list[BaseException] = []
@@ -164,7 +171,27 @@ def test_two_at_a_time_are_refused(broker: kombu.Connection, old_queue: str) -> 
     assert "alone" in str(outcomes[0])
 
 
-@pytest.mark.usefixtures("pooled")
+def test_a_lock_that_outlives_its_killed_command_for_a_moment_is_waited_for() -> None:
+    def is_waited_for() -> bool:
+        with database.cursor() as cursor:
+            cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)")
+            return bool(cursor.fetchone() == (True,))
+
+    outcomes: list[str] = []
+
+    def next_command() -> None:
+        with queue_migration._alone("sample"):
+            outcomes.append("alone")
+
+    thread = threading.Thread(target=next_command)
+    with queue_migration._alone("sample"):
+        thread.start()
+        wait_until(is_waited_for, seconds=queue_migration.LOCK_WAIT_SECONDS)
+    thread.join()
+    assert outcomes == ["alone"]
+
+
+@pytest.mark.usefixtures("pooled", "short_wait")
 def test_behind_pgbouncer_two_at_a_time_are_refused_and_later_ones_are_not() -> None:
     with queue_migration._alone("sample"):
         with pytest.raises(MigrationRefused), queue_migration._alone("sample"):

@@ -9,7 +9,7 @@ import pytest
 from baton_dev.testing.processes import wait_until
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes import heartbeat as heart_module
-from baton_messaging.processes.heartbeat import Heart, Sign
+from baton_messaging.processes.heartbeat import HeartbeatWriter, Sign
 from baton_messaging.processes.in_flight import message_ids_in
 from django.db import OperationalError, connection
 
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def heart() -> Iterator[Heart]:
-    made = Heart("relay")
+def heart() -> Iterator[HeartbeatWriter]:
+    made = HeartbeatWriter("relay")
     made.start()
     yield made
     made.stop()
@@ -26,7 +26,7 @@ def heart() -> Iterator[Heart]:
     wait_until(lambda: not Heartbeat.objects.filter(pid=os.getpid()).exists(), what="a row that is deleted")
 
 
-def test_what_the_loop_says_is_written_once(heart: Heart, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_loop_says_is_written_once(heart: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Any] = []
     monkeypatch.setattr(heart_module, "upsert", lambda *_args, **kwargs: written.append(kwargs["sign"]))
     heart.beat(Sign(is_consuming=True, received_count=1))
@@ -36,7 +36,7 @@ def test_what_the_loop_says_is_written_once(heart: Heart, monkeypatch: pytest.Mo
     assert [sign["received_count"] for sign in written] == [1, 2]
 
 
-def test_a_database_that_is_away_costs_beats_and_nothing_else(heart: Heart) -> None:
+def test_a_database_that_is_away_costs_beats_and_nothing_else(heart: HeartbeatWriter) -> None:
     tried = threading.Event()
 
     def refuse(*_args: Any, **_kwargs: Any) -> None:
@@ -51,7 +51,7 @@ def test_a_database_that_is_away_costs_beats_and_nothing_else(heart: Heart) -> N
     wait_until(Heartbeat.objects.filter(received_count=7).exists, what="the next beat")
 
 
-def test_no_child_is_forked_while_a_connection_is_open(heart: Heart, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_child_is_forked_while_a_connection_is_open(heart: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     is_open, may_close = threading.Event(), threading.Event()
 
     def slow_upsert(*_args: Any, **_kwargs: Any) -> None:
@@ -67,7 +67,7 @@ def test_no_child_is_forked_while_a_connection_is_open(heart: Heart, monkeypatch
     heart.go_on()
 
 
-def test_the_row_of_a_successor_is_not_deleted(heart: Heart) -> None:
+def test_the_row_of_a_successor_is_not_deleted(heart: HeartbeatWriter) -> None:
     heart.beat(Sign(is_consuming=True))
     wait_until(Heartbeat.objects.exists, what="a row")
     Heartbeat.objects.update(pid=1)
@@ -76,7 +76,7 @@ def test_the_row_of_a_successor_is_not_deleted(heart: Heart) -> None:
     Heartbeat.objects.all().delete()
 
 
-def test_nothing_stays_connected(heart: Heart) -> None:
+def test_nothing_stays_connected(heart: HeartbeatWriter) -> None:
     heart.beat(Sign(is_consuming=True))
     wait_until(Heartbeat.objects.exists, what="a row")
     # PostgreSQL takes a moment to forget a client that has left.

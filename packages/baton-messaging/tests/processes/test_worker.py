@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from baton_messaging.processes.worker import Pulse
+from baton_messaging.processes.worker import WorkerHeartbeat
 from celery.worker import state
 
 
@@ -24,7 +24,7 @@ def test_a_beat_names_what_was_taken_while_it_looked_at_the_queues(monkeypatch: 
         received_count=0,
     )
     worker: Any = SimpleNamespace(consumer=consumer, pool=SimpleNamespace(num_processes=2), max_concurrency=None)
-    pulse = Pulse(worker, SimpleNamespace(beat=said.append))  # type: ignore[arg-type]
+    pulse = WorkerHeartbeat(worker, SimpleNamespace(beat=said.append))  # type: ignore[arg-type]
     request = Request(name="sample.take_one", args=[["x"]], time_start=None)
 
     def deliver(*_args: Any, **_kwargs: Any) -> bool:

@@ -15,7 +15,7 @@ install()
 app = Celery("tests")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add("baton_messaging.processes.worker:HeartStep")
+app.steps["worker"].add("baton_messaging.processes.worker:HeartbeatStep")
 app.conf["CELERY_DB_REUSE_MAX"] = 10_000
 
 

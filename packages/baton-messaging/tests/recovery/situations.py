@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from baton_dev.testing.drain import empty_queues, forget_taken
-from baton_messaging.consuming.failures import fault
-from baton_messaging.dead_letters.intake.record import bury
+from baton_messaging.dead_letters.intake.record import record_dead_letter
+from baton_messaging.messages.error_description import fault
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
@@ -71,7 +71,7 @@ def fail(row: OutboxMessage, *, sent: bool, age_seconds: float = 300, attempt: i
 def die(row: OutboxMessage) -> None:
     """Put the message on the list of dead letters."""
     with transaction.atomic():
-        bury(
+        record_dead_letter(
             consumer=CONSUMER,
             envelope=row.envelope(),
             reason=Reason.PERMANENT_ERROR,

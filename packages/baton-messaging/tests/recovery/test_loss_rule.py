@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from baton_messaging.broker.inspect.depth import Depth
 from baton_messaging.models import Heartbeat
-from baton_messaging.recovery.loss_rule import QueueState, cause_of_loss, wait_for_proof
+from baton_messaging.recovery.loss_rule import QueueState, proof_of_loss, wait_for_proof
 from baton_messaging.recovery.queue_states import _database_time, _wait_for_beats
 from django.db import connection
 from django.db.models.functions import Now
@@ -42,7 +42,7 @@ def state(
 )
 def test_a_message_is_lost_by_one_of_two_proofs(found: QueueState, minutes_ago: float, cause: str | None) -> None:
     sent_at = NOW - timedelta(minutes=minutes_ago)
-    assert cause_of_loss(sent_at, found) == cause
+    assert proof_of_loss(sent_at, found) == cause
     assert (wait_for_proof(sent_at, found) is None) is (cause is not None)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import kombu
 import pytest
-from baton_messaging.broker.redis.notify import RingingBatch
+from baton_messaging.broker.redis.notify import NotifyingBatch
 from baton_messaging.models import OutboxMessage
 from baton_messaging.relaying.outbox_round import send_outbox
 from celery import current_app
@@ -23,13 +23,13 @@ def producer() -> Iterator[kombu.Producer]:
 
 def test_many_bundles_wait_for_the_broker_once(producer: kombu.Producer, monkeypatch: pytest.MonkeyPatch) -> None:
     flushed = []
-    flush = RingingBatch.flush
+    flush = NotifyingBatch.flush
 
-    def count_and_flush(batch: RingingBatch) -> None:
+    def count_and_flush(batch: NotifyingBatch) -> None:
         flushed.append(batch)
         flush(batch)
 
-    monkeypatch.setattr(RingingBatch, "flush", count_and_flush)
+    monkeypatch.setattr(NotifyingBatch, "flush", count_and_flush)
     place(250)
     send_outbox(producer)
     assert len(flushed) == 1
@@ -40,14 +40,14 @@ def test_many_bundles_wait_for_the_broker_once(producer: kombu.Producer, monkeyp
 def test_a_batch_of_which_nobody_knows_what_arrived_is_sent_again(
     producer: kombu.Producer, monkeypatch: pytest.MonkeyPatch, arrived: bool
 ) -> None:
-    flush = RingingBatch.flush
+    flush = NotifyingBatch.flush
 
-    def lose_the_answer(batch: RingingBatch) -> None:
+    def lose_the_answer(batch: NotifyingBatch) -> None:
         if arrived:
             flush(batch)
         raise BatchPublishError("the connection broke")
 
-    monkeypatch.setattr(RingingBatch, "flush", lose_the_answer)
+    monkeypatch.setattr(NotifyingBatch, "flush", lose_the_answer)
     place(250)
     send_outbox(producer)
     assert not OutboxMessage.objects.waiting().exists()

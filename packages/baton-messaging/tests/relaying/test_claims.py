@@ -6,7 +6,7 @@ from typing import Any
 
 import kombu
 import pytest
-from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.flow_control.parking import park
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Iterator
 
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import OutboxMessage
+from baton_messaging.models.dead_letter import RELAY
 
 from tests.blame.catalogue import PLATFORM, SAMPLE, Question, fault, ordinary, row_of, until_processed
 from tests.blame.stack import Stack

@@ -55,7 +55,7 @@ def test_lease_of_a_delivery_that_is_on_its_way_is_renewed(connect: Connect, ser
 
 
 def test_lease_of_a_delivery_whose_answer_was_cut_off_is_not_renewed(connect: Connect) -> None:
-    """Else a message that nobody will read stays booked for as long as the worker has no free slot."""
+    """Else a message that nobody will read stays unacked for as long as the worker has no free slot."""
     cut, other = connect(), connect()
     other.put("x")
     cut.ask()
@@ -107,7 +107,7 @@ def test_late_ack_does_not_end_the_delivery_of_somebody_else(connect: Connect) -
 def test_idle_consumer_is_woken_by_the_bell(connect: Connect) -> None:
     idle, other = connect(polling_interval=NEVER_SECONDS), connect()
     idle.consume()
-    idle.wait_for(lambda: idle.channel._waiting and idle.channel._in_poll, what="a consumer that waits for the bell")
+    idle.wait_for(lambda: idle.channel._waiting and idle.channel._in_poll, what="a consumer that waits to be notified")
     other.put("x")
 
     assert idle.next().payload == "x"
@@ -119,14 +119,14 @@ def test_ring_is_passed_on_to_the_next_idle_consumer(connect: Connect) -> None:
         idle.consume()
         idle.wait_for(lambda idle=idle: idle.channel._waiting and idle.channel._in_poll, what="one that waits")  # type: ignore[misc]
     producer: Any = kombu.Producer(other.connection, auto_declare=False)
-    with producer.batch():  # one ring for both
+    with producer.batch():  # one notification for both
         for body in ("a", "b"):
             producer.publish(body, exchange="", routing_key="work")
 
     assert sorted([first.next().payload, second.next().payload]) == ["a", "b"]
 
 
-def test_queue_without_acknowledgement_is_not_booked(peer: Peer) -> None:
+def test_a_message_consumed_without_acknowledgement_is_never_unacked(peer: Peer) -> None:
     peer.put("x")
     peer.consume(no_ack=True)
     peer.next()

@@ -163,10 +163,10 @@ def test_renewal_and_restoring_cannot_cross(connect: Connect) -> None:
     tag = owner.next().delivery_tag
     time.sleep(1.1)
     qos = other.channel.qos
-    booking = qos._booking(tag)
+    delivery = qos._unacked_delivery(tag)
     owner.channel.qos.renew()
 
-    qos._return(booking, "head", lease_seconds=1.0)
+    qos._return(delivery, "head", lease_seconds=1.0)
 
     assert depths(other.connection, ["work"])["work"].waiting == 0
 
@@ -177,10 +177,10 @@ def test_delivery_that_two_workers_find_overdue_comes_back_once(connect: Connect
     tag = dead.next().delivery_tag
     dead.disappear()
     time.sleep(1.1)
-    found = [peer.channel.qos._booking(tag) for peer in (one, two)]
+    found = [peer.channel.qos._unacked_delivery(tag) for peer in (one, two)]
 
-    for peer, booking in zip((one, two), found, strict=True):
-        peer.channel.qos._return(booking, "head", lease_seconds=1.0)
+    for peer, delivery in zip((one, two), found, strict=True):
+        peer.channel.qos._return(delivery, "head", lease_seconds=1.0)
 
     assert total(one) == 1
 

@@ -112,7 +112,7 @@ def test_ack_of_a_stopping_worker_waits_for_nothing(worker: Peer, hub: Hub) -> N
 
 
 def test_ack_of_a_worker_that_waits_for_more_goes_by_itself(peer: Peer, hub: Hub) -> None:
-    """A child is idle, so no take follows: the worker waits for the bell already."""
+    """A child is idle, so no dequeue follows: the worker waits for a notification already."""
     worker = working(peer, hub, prefetch=2)
     worker.put("a")
     message = received(worker, hub)
@@ -153,7 +153,7 @@ def test_ack_whose_take_was_cut_off_is_sent_by_the_renewal(
     connection = worker.channel.client.connection
     monkeypatch.setattr(connection, "send_command", lambda *_arguments: None)  # it never arrives
     worker.channel.connection.cycle.on_poll_start()
-    assert worker.channel.is_taking
+    assert worker.channel.is_dequeuing
     connection.disconnect()
     assert depth(worker) == Depth(waiting=0, taken=1)
 
@@ -198,7 +198,7 @@ def test_ack_rides_again_when_the_server_refused_the_take(connect: Connect, hub:
     first = received(worker, hub)
     server.execute_command("ACL", "SETUSER", "default", "-eval")
     first.ack()
-    turn_until(hub, lambda: worker.channel.qos.riding and not worker.channel.is_taking)
+    turn_until(hub, lambda: worker.channel.qos.riding and not worker.channel.is_dequeuing)
     hub.run_once()
     server.execute_command("ACL", "SETUSER", "default", "+eval")
 

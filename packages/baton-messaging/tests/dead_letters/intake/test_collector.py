@@ -9,11 +9,10 @@ import pytest
 from baton_dev.testing.deadlock import lock_in_the_wrong_order
 from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.dead_letters.intake.raw_message import read
-from baton_messaging.dead_letters.intake.record import COLLECTOR
 from baton_messaging.dead_letters.intake.transfer import collect
 from baton_messaging.messages.envelope import seal
 from baton_messaging.models import DeadLetter, ProcessedMessage
-from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.models.dead_letter import COLLECTOR, Reason, State
 from baton_messaging.routing.queues import dead_letter_queue
 from celery import current_app
 
@@ -126,7 +125,7 @@ def test_a_body_that_the_transport_cannot_decode_is_kept_as_it_came(collector: P
     with current_app.connection_for_write() as broker:
         channel: Any = broker.default_channel
         channel.client.lpush(DEAD, json.dumps(message))
-        channel.ring(DEAD, channel.client)
+        channel.notify(DEAD, channel.client)
 
     wait_for_letters(1)
 

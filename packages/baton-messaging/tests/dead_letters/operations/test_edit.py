@@ -1,17 +1,15 @@
 from uuid import uuid4
 
 import pytest
-from baton_messaging.dead_letters.operations.differences import MISSING, Difference
-from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
-from baton_messaging.dead_letters.operations.errors import (
-    AlreadyApplied,
-    BadPayload,
-    NotChanged,
-    NotEditable,
-    NotPermitted,
-    OperationRefused,
-    WhyMissing,
+from baton_messaging.audit.errors import NotPermitted, OperationRefused, WhyMissing
+from baton_messaging.dead_letters.operations.edit import (
+    MISSING,
+    Difference,
+    check_edit,
+    differences,
+    edit_and_replay,
 )
+from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
@@ -181,7 +179,5 @@ def test_the_order_s_progress_follows_the_copy() -> None:
 
 
 def test_a_field_that_comes_or_goes_is_shown_as_missing() -> None:
-    from baton_messaging.dead_letters.operations.differences import differences
-
     assert differences({"a": None}, {"b": None}) == [Difference("a", None, MISSING), Difference("b", MISSING, None)]
     assert differences({"a": 1}, {"a": True}) == [Difference("a", 1, True)]

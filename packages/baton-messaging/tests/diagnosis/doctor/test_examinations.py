@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from baton_dev.testing.new_connections import READ_ONLY, new_connections
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.doctor import reconciler
@@ -15,6 +14,7 @@ from baton_messaging.diagnosis.doctor.database import clock_line
 from baton_messaging.diagnosis.doctor.lines import Line, Verdict
 from baton_messaging.diagnosis.doctor.register import all_examinations
 from baton_messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.observability.statistics.outbox import outbox_standing
 from baton_messaging.recovery import Finding

@@ -143,7 +143,7 @@ CASES: list[Case] = [
     ),
     ("paused in the queue", facts(delivery(held=PAUSE, seen=IN_QUEUE)), State.HELD, CARE, "resume", True),
     ("open circuit", facts(delivery(failed=DUE, held=CIRCUIT)), State.HELD, CARE, "mend_dependency", False),
-    ("on trial, running", facts(delivery(held=CIRCUIT, in_hand=hand())), State.RUNNING, CARE, "wait", False),
+    ("on trial, running", facts(delivery(held=CIRCUIT, in_flight=hand())), State.RUNNING, CARE, "wait", False),
     ("retrying", facts(delivery(failed=FAILED)), State.RETRYING, CARE, "wait_until", False),
     ("retry due", facts(delivery(failed=DUE)), State.RETRYING, CARE, "wait", False),
     (
@@ -158,14 +158,14 @@ CASES: list[Case] = [
     ("queued", facts(delivery(seen=IN_QUEUE)), State.QUEUED, CARE, "wait", False),
     ("sent, not marked", facts(delivery(published=UNSENT, seen=IN_QUEUE)), State.QUEUED, CARE, "wait", False),
     ("taken", facts(delivery(seen=TAKEN)), State.QUEUED, CARE, "wait", False),
-    ("taken and not begun", facts(delivery(in_hand=hand(since=None))), State.QUEUED, CARE, "wait", False),
-    ("running", facts(delivery(seen=TAKEN, in_hand=hand())), State.RUNNING, CARE, "wait", False),
-    ("running too long", facts(delivery(in_hand=hand(since=90))), State.RUNNING, CARE, "restart_worker", True),
+    ("taken and not begun", facts(delivery(in_flight=hand(since=None))), State.QUEUED, CARE, "wait", False),
+    ("running", facts(delivery(seen=TAKEN, in_flight=hand())), State.RUNNING, CARE, "wait", False),
+    ("running too long", facts(delivery(in_flight=hand(since=90))), State.RUNNING, CARE, "restart_worker", True),
     ("no worker", facts(delivery(seen=IN_QUEUE), without=(WORKER,)), State.NOBODY_CONSUMES, CARE, "start_worker", True),
     (
         "silent worker has it",
         facts(
-            delivery(seen=TAKEN, in_hand=hand(process("worker", **SILENT))), processes=(process("worker", **SILENT),)
+            delivery(seen=TAKEN, in_flight=hand(process("worker", **SILENT))), processes=(process("worker", **SILENT),)
         ),
         State.NOBODY_CONSUMES,
         CARE,
@@ -266,7 +266,7 @@ CASES: list[Case] = [
     ),
     (
         "broker away, running",
-        facts(delivery(in_hand=hand()), broker=AWAY, queues={}),
+        facts(delivery(in_flight=hand()), broker=AWAY, queues={}),
         State.RUNNING,
         CARE,
         "wait",

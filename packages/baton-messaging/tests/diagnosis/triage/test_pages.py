@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
-from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.models import DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
@@ -39,7 +39,7 @@ def test_nobody_but_staff_gets_in(key: str) -> None:
     customer = Client()
     customer.force_login(User.objects.create_user("carl"))
     for client in (Client(), customer):
-        for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("orders:triage", args=[uuid4()])):
+        for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("sample_triage", args=[uuid4()])):
             answer = client.get(url)
             assert (answer.status_code, answer.url.partition("?")[0]) == (302, reverse("admin:login"))  # type: ignore[attr-defined]
 
@@ -74,7 +74,7 @@ def test_the_search_leads_to_the_page_and_refuses_what_is_no_id(staff: Client, k
 
 
 def test_who_asks_for_the_head_gets_it(staff: Client, key: str) -> None:
-    for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("orders:triage", args=[uuid4()])):
+    for url in (reverse("triage"), reverse("triage_of", args=[key]), reverse("sample_triage", args=[uuid4()])):
         assert staff.head(url).status_code == 200
 
 
@@ -96,7 +96,7 @@ def test_a_key_that_fits_in_no_path_is_listed_and_asked_for(staff: Client, odd: 
 
 
 def test_a_table_that_a_migration_holds_is_told_on_the_page_of_what_is_stuck(staff: Client) -> None:
-    with own_connection() as migration, migration.cursor() as cursor:
+    with dedicated_connection() as migration, migration.cursor() as cursor:
         cursor.execute("BEGIN; LOCK TABLE baton_outbox IN ACCESS EXCLUSIVE MODE")
         for url, headers in (("", {}), ("", {"HX-Request": "true"}), (f"?id={uuid4()}", {})):
             answer = staff.get(f"{reverse('triage')}{url}", headers=headers)

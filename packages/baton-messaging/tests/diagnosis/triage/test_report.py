@@ -14,7 +14,7 @@ import pytest
 from baton_dev.testing.deadline import in_time
 from baton_dev.testing.new_connections import READ_ONLY, new_connections
 from baton_messaging.audit.actors import Actor
-from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.diagnosis.triage.gather.deliveries import _refusal
 from baton_messaging.diagnosis.triage.lookup import BadId
 from baton_messaging.diagnosis.triage.report import Answer, triage, triage_patiently
@@ -190,7 +190,7 @@ def test_a_database_that_takes_no_writes_is_to_blame_and_not_the_processes_that_
 
 
 def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str) -> None:
-    with own_connection() as migration, migration.cursor() as cursor:
+    with dedicated_connection() as migration, migration.cursor() as cursor:
         cursor.execute("BEGIN; LOCK TABLE baton_outbox IN ACCESS EXCLUSIVE MODE")
         for ask in (triage, triage_patiently):
             (answer,) = in_time(partial(ask, key), seconds=2).verdicts

@@ -9,7 +9,7 @@ from baton_dev.testing.deadline import in_time
 from baton_messaging.broker.inspect import snapshot
 from baton_messaging.models import Attempt, Circuit, Heartbeat, OutboxMessage, Pause, Recovery
 from baton_messaging.observability.prometheus import sources
-from baton_messaging.observability.statistics.rollup import tally
+from baton_messaging.observability.statistics.rollup import roll_up
 from baton_messaging.publish import publish
 from baton_messaging.routing.send import send_bundle
 from celery import current_app
@@ -84,7 +84,7 @@ def test_the_figures_are_those_of_tables_and_broker(scrape: Any, empty_broker: N
     entry = {"consumer": "sample.take_one", "message_ids": [str(uuid4())] * 5, "started_at": "2026-01-01T00:00:00Z"}
     a_heartbeat(queues=["sample"], running=[entry], reserved=[])
     a_heartbeat("relay")
-    tally()
+    roll_up()
 
     found = scrape()
 
@@ -132,7 +132,7 @@ def test_the_number_of_queries_does_not_grow(scrape: Any) -> None:
     for _ in range(5):
         a_letter()
         a_heartbeat()
-    tally()
+    roll_up()
     with CaptureQueriesContext(connection) as many:
         scrape()
     assert len(many) == len(few) < 20

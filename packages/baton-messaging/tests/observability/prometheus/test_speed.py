@@ -8,7 +8,7 @@ import os
 import pytest
 from baton_dev.testing.measuring import measured
 from baton_messaging.models import OutboxMessage
-from baton_messaging.observability.statistics.rollup import tally
+from baton_messaging.observability.statistics.rollup import roll_up
 from celery import current_app
 from django.db import connection
 from django.test import Client
@@ -61,7 +61,7 @@ def crowd(empty_broker: None) -> None:
             client.rpush("sample", *(f"message {start + number}" for number in range(10_000)))
     for name in ("orders", "inventory", "notifications"):
         a_heartbeat(queues=[name])
-    tally()
+    roll_up()
 
 
 def test_board_and_metrics_answer_in_time(crowd: None) -> None:
@@ -71,5 +71,5 @@ def test_board_and_metrics_answer_in_time(crowd: None) -> None:
     paths = ["/metrics", "/ops/", "/ops/?part=live", "/ops/?part=charts"]
     used = {path: measured(path, lambda path=path: client.get(path)) for path in paths}  # type: ignore[misc]
     assert 'id="ops-outbox">100000<' in client.get("/ops/?part=live").content.decode()
-    measured("baton.tally", tally)
+    measured("baton.rollup", roll_up)
     assert all(seconds < MAX_SECONDS for seconds in used.values()), used

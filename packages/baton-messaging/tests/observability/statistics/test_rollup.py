@@ -5,12 +5,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from baton_messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage, Tallying
+from baton_messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage, Rollup
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.observability.statistics.counts import tallies_since
+from baton_messaging.observability.statistics.counts import counts_since
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS
-from baton_messaging.observability.statistics.redeliveries import count_redelivery
-from baton_messaging.observability.statistics.rollup import settle_time, tally
+from baton_messaging.observability.statistics.rollup import roll_up, settle_time
 from baton_messaging.observability.statistics.totals import totals
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -62,7 +61,7 @@ def let_minutes_pass(minutes: int) -> None:
             ("processedmessage", "processed_at"),
             ("attempt", "failed_at"),
             ("deadletter", "died_at"),
-            ("tallying", "folded_until"),
+            ("rollup", "folded_until"),
         ):
             cursor.execute(f"UPDATE messaging_{table} SET {column} = {column} - %s", [age])
 
@@ -76,7 +75,7 @@ def test_what_happened_is_counted_by_consumer() -> None:
     a_letter(consumer=CONSUMER, reason=Reason.RETRIES_SPENT)
     a_letter(consumer=CONSUMER, reason=Reason.UNDECODABLE)
 
-    tally()
+    roll_up()
 
     found = totals()
     one = found[CONSUMER]
@@ -90,7 +89,7 @@ def test_what_happened_is_counted_by_consumer() -> None:
 def test_a_duration_on_a_bound_counts_below_it() -> None:
     for bound in (DURATION_BOUNDS[0], DURATION_BOUNDS[8]):
         processed(duration_ms=round(bound * 1000))
-    tally()
+    roll_up()
     counts = totals()[CONSUMER].duration_counts
     assert (counts[0], counts[8]) == (1, 1)
 
@@ -100,30 +99,30 @@ def test_the_lag_is_the_time_since_the_event() -> None:
     ProcessedMessage.objects.create(message_id=uuid4(), consumer=CONSUMER)  # an id that tells no time: no lag
     made_at = datetime.fromtimestamp(int(str(message_id).replace("-", "")[:12], 16) / 1000, tz=timezone.now().tzinfo)
     ProcessedMessage.objects.filter(message_id=message_id).update(processed_at=made_at + timedelta(seconds=3))
-    tally()
+    roll_up()
     figures = totals()[CONSUMER]
     assert figures.lag_seconds == pytest.approx(3, abs=0.002)
     assert sum(figures.lag_counts) == 1
     assert sum(figures.duration_counts) == 2
 
 
-def test_tallying_again_changes_nothing_and_adds_what_is_new() -> None:
+def test_rolling_up_again_changes_nothing_and_adds_what_is_new() -> None:
     processed(3)
-    tally()
-    tally()
+    roll_up()
+    roll_up()
     assert totals()[CONSUMER].processed_count == 3
     processed(2)
-    tally()
+    roll_up()
     assert totals()[CONSUMER].processed_count == 5
 
 
-def test_an_hour_without_a_tally_is_caught_up() -> None:
-    tally()
+def test_an_hour_without_a_rollup_is_caught_up() -> None:
+    roll_up()
     for ago in range(0, 3600, 600):
         processed(1, ago=ago)
         failed(ago=ago)
-    Tallying.objects.update(folded_until=(timezone.now() - timedelta(hours=2)).replace(second=0, microsecond=0))
-    tally()
+    Rollup.objects.update(folded_until=(timezone.now() - timedelta(hours=2)).replace(second=0, microsecond=0))
+    roll_up()
     assert (totals()[CONSUMER].processed_count, totals()[CONSUMER].failed_count) == (6, 6)
     assert Minute.objects.filter(is_folded=True).count() >= 5
 
@@ -132,7 +131,7 @@ def test_totals_never_go_down_whatever_becomes_of_the_rows() -> None:
     processed(3)
     failed()
     letter = a_letter(consumer=CONSUMER)
-    tally()
+    roll_up()
     for step in range(6):
         let_minutes_pass(1)
         if step == 0:  # it dies again: its row tells of one death, and of the later one
@@ -141,7 +140,7 @@ def test_totals_never_go_down_whatever_becomes_of_the_rows() -> None:
             ProcessedMessage.objects.all().delete()
             Attempt.objects.all().delete()
             DeadLetter.objects.all().delete()
-        tally()
+        roll_up()
         figures = totals()[CONSUMER]
         assert (figures.processed_count, figures.retried_count, figures.dead_count) == (3, 1, 2)
     assert not Minute.objects.open().exists()
@@ -151,7 +150,7 @@ def test_totals_never_go_down_whatever_becomes_of_the_rows() -> None:
 
 def test_what_is_committed_late_is_counted_in_the_minute_it_belongs_to() -> None:
     processed(1)
-    tally()
+    roll_up()
     other = connection.copy()
     try:
         other.set_autocommit(False)
@@ -162,55 +161,55 @@ def test_what_is_committed_late_is_counted_in_the_minute_it_belongs_to() -> None
                 [uuid7(), CONSUMER],
             )
         processed(1)
-        tally()
+        roll_up()
         assert totals()[CONSUMER].processed_count == 2
         other.commit()
     finally:
         other.close()
-    tally()
+    roll_up()
     assert totals()[CONSUMER].processed_count == 3
 
 
 def test_a_minute_is_folded_only_when_no_transaction_can_add_to_it() -> None:
     processed(1)
-    tally()
+    roll_up()
     let_minutes_pass(int(settle_time().total_seconds() // 60) - 1)
-    tally()
+    roll_up()
     assert Minute.objects.open().count() == 1
     let_minutes_pass(2)
-    tally()
+    roll_up()
     assert Minute.objects.open().count() == 0
     assert settle_time() >= timedelta(seconds=120)
 
 
-def test_of_two_that_tally_one_does() -> None:
-    tally()
+def test_of_two_that_roll_up_one_does() -> None:
+    roll_up()
     processed(1)
     with transaction.atomic(), ThreadPoolExecutor(1) as thread:
-        Tallying.objects.select_for_update().get()
-        assert thread.submit(_tally_and_hang_up).result() == 0
-    assert tally() == 1
+        Rollup.objects.select_for_update().get()
+        assert thread.submit(_roll_up_and_hang_up).result() == 0
+    assert roll_up() == 1
 
 
-def _tally_and_hang_up() -> int:
+def _roll_up_and_hang_up() -> int:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '2s'")
-        return tally()
+        return roll_up()
     finally:
         connection.close()
 
 
-def test_redeliveries_are_counted_as_they_happen_and_survive_the_tally() -> None:
+def test_redeliveries_are_counted_as_they_happen_and_survive_the_rollup() -> None:
     processed(1)
-    count_redelivery(CONSUMER)
-    tally()
-    count_redelivery(CONSUMER)
-    tally()
+    Minute.objects.count_redelivery(CONSUMER)
+    roll_up()
+    Minute.objects.count_redelivery(CONSUMER)
+    roll_up()
     figures = totals()[CONSUMER]
     assert (figures.redelivered_count, figures.processed_count) == (2, 1)
     let_minutes_pass(10)
-    tally()
+    roll_up()
     assert totals()[CONSUMER].redelivered_count == 2
 
 
@@ -244,7 +243,7 @@ def long_history() -> Iterator[int]:
 
 def test_no_statement_reads_through_the_history(long_history: int) -> None:
     with CaptureQueriesContext(connection) as queries:
-        tallies_since(timezone.now(), inbox_id=long_history, new=lambda place: Minute(**place._asdict()))
+        counts_since(timezone.now(), inbox_id=long_history, new=lambda place: Minute(**place._asdict()))
     assert len(queries) == 3
     indexes = ("baton_inbox_pkey", "baton_attempt_newest", "baton_dead_letter_newest")
     with connection.cursor() as cursor:

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from baton_messaging.models import Attempt, Circuit, Heartbeat, Pause, Recovery
-from baton_messaging.observability.statistics.rollup import tally
+from baton_messaging.observability.statistics.rollup import roll_up
 from baton_messaging.publish import publish
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.send import send_bundle
@@ -154,7 +154,7 @@ def test_the_number_of_queries_does_not_grow(get: Get) -> None:
         a_letter()
         a_heartbeat(queues=["sample"])
         Recovery.objects.create(consumer=str(uuid4()), message_count=1)
-    tally()
+    roll_up()
     with CaptureQueriesContext(connection) as many:
         get()
         get("charts")
@@ -166,7 +166,7 @@ def test_rates_and_percentiles_are_those_of_the_last_minutes() -> None:
     processed(10, ago=(timezone.now() - now).total_seconds() + 60, duration_ms=80)
     failed(ago=(timezone.now() - now).total_seconds() + 60)
     processed(50, ago=(timezone.now() - now).total_seconds(), duration_ms=80)  # the minute that has just begun
-    tally()
+    roll_up()
     pace = paces(now)["sample.take_one"]
     assert pace.rate_per_minute == 2
     assert (pace.processed_count, pace.failed_count) == (60, 1)
@@ -179,7 +179,7 @@ def test_the_charts_hold_what_the_minutes_hold() -> None:
     processed(3, ago=0)
     processed(4, ago=120)
     failed(ago=120)
-    tally()
+    roll_up()
     hour, day = charts(timezone.now())
     assert (len(hour.slots), len(day.slots)) == (60, 96)
     assert [slot.processed_count for slot in hour.slots[-3:]] == [4, 0, 3]

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core import checks
 
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
+from baton_messaging.conf import baton
 from baton_messaging.consumer import consumer_tasks
 from baton_messaging.diagnosis.doctor.lines import Line, duration, judged
 from baton_messaging.diagnosis.doctor.register import examines
@@ -32,7 +33,7 @@ def examine_limits() -> Iterator[Line]:
     name, limit = _longest_limit()
     options: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
     if "visibility_timeout" not in options:
-        timeout = settings.BATON["BROKER_CONSUMER_TIMEOUT_SECONDS"]
+        timeout = baton().broker_consumer_timeout_seconds
         yield judged(
             limit < timeout,
             "consumer timeout of the broker",

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils.functional import Promise
 
 from baton_messaging.audit.actors import PERMISSIONS, SEE, Actor
-from baton_messaging.dead_letters.operations.errors import OperationRefused
+from baton_messaging.audit.errors import OperationRefused
 from baton_messaging.models.audit import Action
 
 View = Callable[..., HttpResponseBase]
