@@ -6,7 +6,7 @@ from ninja import NinjaAPI
 
 from config.web.api_errors import JSONParser, refuse_in_one_shape
 from orders.api import router as orders_router
-from orders.exports.api import router as exports_router
+from orders.exports.api import router as orders_exports_router
 
 api = NinjaAPI(
     title="Baton",
@@ -16,7 +16,7 @@ api = NinjaAPI(
     parser=JSONParser(),
 )
 api.add_router("/orders", orders_router)
-api.add_router("/exports", exports_router)
+api.add_router("/exports", orders_exports_router)
 api.add_router("/dead-letters", dead_letters_router)
 api.add_router("/consumers", consumers_router)
 refuse_in_one_shape(api)

@@ -20,6 +20,6 @@ def mail_alert(*, alert: Alert, **_kwargs: Any) -> None:
     """Send the mail, in the project's language."""
     with translation.override(settings.LANGUAGE_CODE):
         context = {"alert": alert, "group": alert.group}
-        subject = render_to_string("mail/alert_subject.txt", context)
-        body = render_to_string("mail/alert.txt", context)
+        subject = render_to_string("baton_messaging/mail/alert_subject.txt", context)
+        body = render_to_string("baton_messaging/mail/alert.txt", context)
     send_mail(" ".join(subject.split()), body, None, [alert.owner.email])

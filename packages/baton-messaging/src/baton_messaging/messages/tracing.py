@@ -1,6 +1,6 @@
 """Traces by OpenTelemetry: one from the request through the outbox to the last consumer, however long it waits between.
 
-An extra (``pip install baton[otel]``), off unless OTEL_EXPORTER_OTLP_ENDPOINT is set; without it each function here
+The extra ``otel`` of baton-messaging, off unless OTEL_EXPORTER_OTLP_ENDPOINT is set; without it each function here
 costs one comparison. ``start()`` is called in each process after it was forked: the thread that sends spans would not
 survive a fork. The trace travels in the envelope (``traceparent``, *Source*: W3C Trace Context), so a message that
 waits for an hour, is retried or replayed goes on in the trace it came from.
@@ -37,7 +37,7 @@ def start(role: str) -> None:
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
     except ImportError:
-        log.warning("tracing_not_installed", remedy="pip install baton[otel]")
+        log.warning("tracing_not_installed", remedy="install baton-messaging with its extra otel")
         return
     _provider = TracerProvider(resource=Resource.create({"service.name": f"{NAME}-{role}"}))
     exporter = OTLPSpanExporter(endpoint=f"{settings.TRACING_ENDPOINT.rstrip('/')}/v1/traces")
