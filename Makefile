@@ -35,11 +35,14 @@ bench: $(VENV)/.run-ready ## Measure against a plain Django view and a plain Cel
 blame: $(VENV)/.dev-ready ## Inject faults into a running system, on each broker: does triage name whose they are?
 	@exec $(BIN)/python -m tests.blame $(ARGS)
 
+LINT_IMPORTS := "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
 lint: $(VENV)/.dev-ready ## Check style, types, imports, migrations and the settings of a deployment
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m ruff format --check
 	DJANGO_DEBUG=true $(BIN)/python -m mypy
-	$(BIN)/python -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
+	$(BIN)/python -c $(LINT_IMPORTS)
+	cd packages/baton-messaging && ../../$(BIN)/python -c $(LINT_IMPORTS)
 	DJANGO_DEBUG=true $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 	DJANGO_SECRET_KEY="$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(50))')" \
 		DJANGO_ALLOWED_HOSTS=shop.example.com $(BIN)/python manage.py check --deploy --fail-level WARNING \

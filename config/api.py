@@ -2,11 +2,13 @@
 
 from baton_messaging.ui.api.consumers import router as consumers_router
 from baton_messaging.ui.api.dead_letters import router as dead_letters_router
+from baton_messaging.ui.api.triage import router_for as triage_router_for
 from ninja import NinjaAPI
 
 from config.web.api_errors import JSONParser, refuse_in_one_shape
 from orders.api import router as orders_router
 from orders.exports.api import router as orders_exports_router
+from orders.schemas import Problem
 
 api = NinjaAPI(
     title="Baton",
@@ -16,6 +18,7 @@ api = NinjaAPI(
     parser=JSONParser(),
 )
 api.add_router("/orders", orders_router)
+api.add_router("/orders", triage_router_for("order", refusal=Problem, operation_id="orders_api_triage_order"))
 api.add_router("/exports", orders_exports_router)
 api.add_router("/dead-letters", dead_letters_router)
 api.add_router("/consumers", consumers_router)

@@ -16,7 +16,7 @@ app = Celery("baton")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add(
-    "baton_messaging.processes.worker:HeartStep"
+    "baton_messaging.processes.worker:HeartbeatStep"
 )  # each worker says that it lives, and what it holds
 # Celery closes the database connection before and after every task unless this key is on the app itself
 # (measured: 100 -> 261 tasks/s). What it counts is tasks per connection; stale ones are dropped by ConsumerTask.

@@ -1,5 +1,6 @@
 """Which URL belongs to whom."""
 
+from baton_messaging.ui.triage.pages import triage_page
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
@@ -16,6 +17,7 @@ urlpatterns = [
     path("login/", LoginView.as_view(template_name="login.html", redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("exports/", include("orders.exports.urls")),
+    path("orders/<uuid:subject_id>/triage/", admin.site.admin_view(triage_page), name="order_triage"),
     path("", include("orders.urls")),
     path("", include("baton_messaging.urls")),
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),  # unless an app above has a page there

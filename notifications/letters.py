@@ -11,7 +11,7 @@ from email.headerregistry import Address
 from typing import Any
 from uuid import UUID
 
-from baton_messaging.messages.context import current_correlation_id
+from baton_messaging.extend import current_correlation_id
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMultiAlternatives

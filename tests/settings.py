@@ -1,34 +1,26 @@
-"""The project's settings, and one app more: the sample consumers that tests make misbehave."""
+"""The project's settings, with short times to wait for."""
 
-from baton_messaging.broker.options import redis_options
-from baton_messaging.conf import Queue
-from baton_messaging.routing.queues import celery_queues
-
-from config.queues import PLATFORM
-from config.queues import QUEUES as PROJECT_QUEUES
 from config.settings import *  # noqa: F403
-from config.settings import BATON as _MESSAGING
+from config.settings import BATON as _BATON
 from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS as _OPTIONS
-from config.settings import DELIVERY_LIMIT
 from config.settings import EXPORTS as _EXPORTS
-from config.settings import INSTALLED_APPS as _APPS
 
-INSTALLED_APPS = [*_APPS, "tests.sample"]
-QUEUES = (*PROJECT_QUEUES, Queue("sample", owner=PLATFORM))
+TEST_APPLICATION = "config"  # what baton_dev.testing starts workers of
 BATON = {
-    **_MESSAGING,
-    "QUEUES": QUEUES,
-    "DATABASE_WAIT_SECONDS": 2,  # below the short limits of tests/sample
+    **_BATON,
+    "DATABASE_WAIT_SECONDS": 2,
     "HEARTBEAT_SECONDS": 1,  # what a process says of itself is what tests wait for
     "HEARTBEAT_STALE_SECONDS": 3,
     "RECONCILE_GRACE_SECONDS": 2,
 }
-CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:  # Redis; what a killed worker had taken comes back while a test waits for it
-    _TABLE = {name: _OPTIONS[name] for name in ("exchange", "dead_letter_queue", "delivery_limit")}
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         **_OPTIONS,
-        **redis_options(**_TABLE, queues=(*_OPTIONS["queues"], "sample"), visibility_timeout=9),
+        "visibility_timeout": 9,
+        "lease_renewal_seconds": 1.5,
+        "unacked_restore_interval": 1.5,
+        "socket_timeout": 3,
+        "socket_connect_timeout": 3,
     }
 WHITENOISE_AUTOREFRESH = True  # else each test client reads all static files before its first request
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # logging in is not what tests wait for

@@ -23,6 +23,7 @@ INSTALLED_APPS = [
     "ninja",
     "config",
     "baton_messaging",
+    "baton_messaging.ui",
     "orders",
     "inventory",
     "notifications",

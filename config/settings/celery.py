@@ -88,6 +88,6 @@ CELERY_BEAT_SCHEDULE = {
     },
     # Every minute: an emptied broker costs the grace (RECONCILE_GRACE_SECONDS) and at most that.
     "reconcile": {"task": "baton.reconcile", "schedule": crontab(), "options": {"expires": 50}},
-    "tally": {"task": "baton.tally", "schedule": crontab(), "options": {"expires": 50}},
+    "rollup": {"task": "baton.rollup", "schedule": crontab(), "options": {"expires": 50}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(env.BATON_STATE_DIR / "celerybeat-schedule")

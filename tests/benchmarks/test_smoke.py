@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.processes import ROOT
+from baton_dev.project import PROJECT_DIR
 
 
 @pytest.mark.timeout(300)  # starts web, workers and servers of its own
@@ -17,7 +16,7 @@ def test_bench_measures_every_side_and_finds_nothing_lost_or_doubled() -> None:
     parts = ["--only", "accept", "consume", "latency"]
     bench = subprocess.run(
         [sys.executable, "-m", "benchmarks", *arguments, *parts],
-        cwd=ROOT,
+        cwd=PROJECT_DIR,
         env={**os.environ, "DATABASE_URL": "", "CELERY_BROKER_URL": ""},  # it must not touch the tests' own
         capture_output=True,
         text=True,

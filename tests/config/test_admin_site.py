@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from baton_dev.project import PROJECT_DIR
 from django.contrib import admin
 from unfold.sites import UnfoldAdminSite
-
-from tests.processes import ROOT
 
 PAGE = """
 from django.contrib import admin
@@ -32,7 +31,7 @@ def test_check_finds_what_is_wrong_with_a_page_that_nobody_has_imported(column: 
     )
     done = subprocess.run(
         [sys.executable, "manage.py", "check", "--tag", "admin", "--settings", "with_shop"],  # the URLs stay out of it
-        cwd=ROOT,
+        cwd=PROJECT_DIR,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -11,9 +11,8 @@ from uuid import uuid4
 
 import pytest
 from baton_dev.servers.ports import free_port
+from baton_dev.testing.processes import Process, alone, wait_until
 from celery import current_app
-
-from tests.processes import Process, alone, wait_until
 
 LOGIN = "operator:a-password-of-some-length"
 COMMAND = (sys.executable, "-m", "celery", "--quiet", "-A", "config", "flower", "--conf=config/flower.py")

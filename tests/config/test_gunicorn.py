@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from baton_dev.servers.ports import free_port
-
-from tests.processes import Process, alone, wait_until
+from baton_dev.testing.processes import Process, alone, wait_until
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--access-logfile", "-")
 SLOW_SECONDS = 1.0

@@ -6,10 +6,11 @@ import sys
 from uuid import uuid4
 
 import pytest
+from baton_dev.project import PROJECT_DIR
+from baton_dev.testing.processes import _environment
 from baton_messaging.publish import publish
 from django.db import transaction
 
-from tests.processes import ROOT, _environment
 from tests.sample.events import Sampled
 
 #: What only pages, the API, scrapes, system checks or other commands need.
@@ -37,7 +38,7 @@ def test_triage_imports_nothing_that_only_others_need_and_looks_for_no_garbage_m
         publish(Sampled(sample_id=key))
     ended = subprocess.run(
         [sys.executable, "-c", PROBE, "triage", str(key)],
-        cwd=ROOT,
+        cwd=PROJECT_DIR,
         env=_environment(),
         capture_output=True,
         text=True,
@@ -61,13 +62,15 @@ def test_triage_imports_nothing_that_only_others_need_and_looks_for_no_garbage_m
 )
 def test_make_run_and_its_servers_start_without_what_the_programs_need(module: str, foreign: set[str]) -> None:
     probe = f"import sys, {module}; print(*sys.modules)"
-    seen = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    seen = subprocess.run(
+        [sys.executable, "-c", probe], cwd=PROJECT_DIR, capture_output=True, text=True, check=True
+    ).stdout
     assert foreign & {*seen.split()} == set()
 
 
 def test_whoever_has_the_settings_has_the_celery_application() -> None:
     probe = "import config.settings, celery; print(celery.current_app.main)"
     seen = subprocess.run(
-        [sys.executable, "-c", probe], cwd=ROOT, env=_environment(), capture_output=True, text=True, check=True
+        [sys.executable, "-c", probe], cwd=PROJECT_DIR, env=_environment(), capture_output=True, text=True, check=True
     )
     assert seen.stdout == "baton\n"

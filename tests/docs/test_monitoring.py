@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from baton_messaging.observability.prometheus.scrape import exposition
-from baton_messaging.observability.statistics.rollup import tally
+from baton_messaging.observability.statistics.rollup import roll_up
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.messaging.metrics.test_metrics import a_heartbeat
+from tests.observability.prometheus.test_metrics import a_heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,7 +25,7 @@ MADE_UP_BY_PROMETHEUS = {"le"}
 def told(db: None, empty_broker: None) -> dict[str, set[str]]:
     """Return the labels of each sample that a scrape tells; those that only exports would bring are added."""
     a_heartbeat("beat")
-    tally()
+    roll_up()
     labels: dict[str, set[str]] = {"baton_export_duration_seconds": {"format", "quantile"}}
     for family in text_string_to_metric_families(exposition().decode()):
         for sample in family.samples:

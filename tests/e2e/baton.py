@@ -15,9 +15,9 @@ from urllib.request import Request, urlopen
 
 from baton_dev.servers.embedded import Postgres
 from baton_dev.servers.ports import free_port
+from baton_dev.testing.processes import Process, alone, wait_until
 
 from tests.e2e.clone import clone_to
-from tests.processes import Process, alone, wait_until
 
 START_SECONDS = 180  # longer than the run itself waits for its programs
 FINAL = ("confirmed", "rejected", "cancelled")

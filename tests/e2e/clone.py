@@ -9,17 +9,17 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from tests.processes import ROOT
+from baton_dev.project import PROJECT_DIR
 
 
 def clone_to(directory: Path) -> None:
     """Copy the project's files, and to ``.venv`` the packages that `make run` would install."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    names = subprocess.run(listing, cwd=PROJECT_DIR, check=True, capture_output=True, text=True).stdout.split("\0")
     for name in filter(None, names):
-        if (ROOT / name).exists():  # else it was deleted, and that is not committed yet
+        if (PROJECT_DIR / name).exists():  # else it was deleted, and that is not committed yet
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, directory / name)
+            shutil.copy2(PROJECT_DIR / name, directory / name)
     _copy_packages(directory / ".venv")
 
 
@@ -53,4 +53,4 @@ def _link_or_copy(source: str, target: str) -> None:
 
 
 def _locked(name: str) -> set[str]:
-    return set(re.findall(r"^([\w.-]+)==", (ROOT / name).read_text(), re.MULTILINE))
+    return set(re.findall(r"^([\w.-]+)==", (PROJECT_DIR / name).read_text(), re.MULTILINE))

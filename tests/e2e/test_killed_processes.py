@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 import pytest
 from baton_dev.servers.embedded import Postgres
+from baton_dev.testing.processes import wait_until
 
 from tests.e2e.baton import Baton, attempt
-from tests.processes import wait_until
 
 pytestmark = pytest.mark.timeout(240)
 

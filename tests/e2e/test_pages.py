@@ -5,11 +5,11 @@ import re
 from typing import Any
 
 import pytest
+from baton_dev.testing.browser import OpenPage
+from baton_dev.testing.processes import wait_until
 from playwright.sync_api import expect
 
-from tests.browser import OpenPage
 from tests.e2e.baton import Baton
-from tests.processes import wait_until
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -3,12 +3,12 @@
 from threading import Thread
 from uuid import UUID
 
+from baton_dev.testing.processes import wait_until
 from django.db import connection
 from uuid_utils.compat import uuid7
 
 from inventory.allocation import Demand
 from inventory.models import StockItem
-from tests.processes import wait_until
 
 
 def stock(**on_hand: int) -> None:

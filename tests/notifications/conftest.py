@@ -5,11 +5,11 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from baton_dev.testing.smtp_server import SmtpServer, smtp_server
 from pytest_django import Settings
 
 from tests.config.mail.conftest import mail_to  # noqa: F401 - a fixture
 from tests.notifications.factories import KNOWN
-from tests.smtp_server import SmtpServer, smtp_server
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from baton_messaging.consuming.failures import describe
+from baton_dev.testing.smtp_server import SmtpServer
 from baton_messaging.errors import PermanentError, TransientError
+from baton_messaging.messages.error_description import describe
 from celery.exceptions import SoftTimeLimitExceeded
 from pytest_django import Settings
 
@@ -19,7 +20,6 @@ from notifications.errors import MailRefused, MailUnavailable
 from notifications.letters import compose
 from notifications.models import Kind
 from tests.notifications.factories import an_order
-from tests.smtp_server import SmtpServer
 
 StartServer = Callable[..., SmtpServer]
 MailTo = Callable[[str], None]

@@ -7,7 +7,7 @@ from email.policy import default
 from uuid import UUID
 
 import pytest
-from baton_messaging.messages.context import correlation
+from baton_messaging.extend import correlation
 from django.core.mail import EmailMultiAlternatives
 from django.utils import translation
 from hypothesis import given

@@ -3,6 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from baton_dev.testing.smtp_server import SmtpServer
 from django.db import IntegrityError, connection, transaction
 
 from notifications import services
@@ -10,7 +11,6 @@ from notifications.errors import MailRefused, MailUnavailable
 from notifications.letters import message_id
 from notifications.models import Kind, MailLog, Outcome
 from tests.notifications.factories import KNOWN, ORDER_KINDS, an_order
-from tests.smtp_server import SmtpServer
 
 StartServer = Callable[..., SmtpServer]
 

@@ -4,13 +4,14 @@ import re
 from typing import Any
 
 import pytest
+from baton_dev.testing.browser import OpenPage
+from baton_messaging.testing import pretend_processed
 from playwright.sync_api import Page, expect
 
 from orders import services
 from orders.models import Order, OrderStatus
-from tests.browser import OpenPage
 from tests.orders.factories import an_order
-from tests.orders.test_views import process, settle
+from tests.orders.test_views import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,7 +33,7 @@ def test_an_order_is_placed_and_its_page_follows_it_until_all_is_done(
     expect(page).to_have_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
     expect(page.locator("#progress")).to_contain_text("0 of 5 steps done")
     order = Order.objects.get()
-    process(order)
+    pretend_processed(order.pk)
     expect(page.locator("#progress")).to_contain_text("3 of 5 steps done")
     settle(order)
     expect(page.locator("#progress")).to_contain_text("Everything is in stock")
@@ -55,7 +56,7 @@ def test_all_works_without_javascript(committed_catalogue: None, live_server: An
     page.get_by_role("button", name="Place the order").click()
     expect(page.locator("#progress")).to_contain_text("0 of 5 steps done")
     order = Order.objects.get()
-    process(order)
+    pretend_processed(order.pk)
     expect(page.locator("#progress")).to_contain_text("3 of 5 steps done")  # the page refreshes itself
     page.get_by_role("button", name="Cancel the order").click()
     expect(page.locator("#progress")).to_contain_text("You cancelled this order")

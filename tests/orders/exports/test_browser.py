@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
+from baton_dev.testing.browser import OpenPage
+from baton_dev.testing.processes import wait_until
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import expect
 
 from orders.models import Export
-from tests.browser import OpenPage
 from tests.orders.exports.factories import a_person
-from tests.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

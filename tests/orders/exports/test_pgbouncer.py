@@ -5,11 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from baton_dev.project import PROJECT_DIR
 
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from tests.orders.exports.factories import an_export, many_orders
-from tests.processes import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,6 +27,6 @@ def test_exports_are_built_behind_pgbouncer(pooled_url: str, committed_catalogue
     exports = [an_export(file_format=file_format) for file_format in Format]
     program = BUILD.format([str(export.pk) for export in exports])
     subprocess.run(
-        [sys.executable, "-c", program], check=True, cwd=ROOT, env={**os.environ, "DATABASE_URL": pooled_url}
+        [sys.executable, "-c", program], check=True, cwd=PROJECT_DIR, env={**os.environ, "DATABASE_URL": pooled_url}
     )
     assert set(Export.objects.values_list("state", "rows_done")) == {(ExportState.READY, 3_000)}

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from baton_messaging.models import Attempt, DeadLetter
+from baton_dev.testing.processes import running, wait_until, worker_command
+from baton_messaging.models import Attempt
 from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.testing import dead_letters
 from celery import current_app
 from django.db import connection
 
@@ -16,7 +18,6 @@ from orders.exports.states import ExportState, Failure
 from orders.tasks import build_export
 from tests.orders.exports import hurried_settings
 from tests.orders.exports.factories import an_export, is_processed, many_orders, slow_lines
-from tests.processes import running, wait_until, worker_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "empty_broker")]
 
@@ -69,7 +70,7 @@ def test_the_soft_and_the_hard_limit_each_end_an_export_in_a_state_that_names_it
         assert outcome(stuck) == (ExportState.FAILED, Failure.TIME_LIMIT, HARD_LIMIT)
         wait_until(lambda: is_processed(slow) and is_processed(stuck), what="the end of both messages")
     assert not Attempt.objects.exists()
-    assert not DeadLetter.objects.exists()
+    assert dead_letters() == []
     assert files_of(slow) == []
     build(an_export().pk, worker="next")  # sweeps away what the killed one could not
     assert files_of(stuck) == []

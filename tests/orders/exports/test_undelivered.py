@@ -4,8 +4,9 @@ from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
-from baton_messaging.consuming.failures import fault
-from baton_messaging.dead_letters.intake.record import bury
+from baton_dev.testing.processes import wait_until
+from baton_messaging.dead_letters.intake.record import record_dead_letter
+from baton_messaging.messages.error_description import fault
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.signals import dead_lettered
@@ -16,7 +17,6 @@ from orders.exports import housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure
 from tests.orders.exports.factories import an_export
-from tests.processes import wait_until
 
 pytestmark = pytest.mark.django_db
 WAITS = (ExportState.QUEUED, "")
@@ -29,7 +29,7 @@ def commands_of(export: Export) -> list[OutboxMessage]:
 
 def die(message: OutboxMessage) -> None:
     with transaction.atomic():
-        bury(
+        record_dead_letter(
             consumer="orders.build_export",
             envelope=message.envelope(),
             reason=Reason.KILLED_WORKER,
@@ -96,13 +96,13 @@ def test_an_export_is_left_alone_that_is_taken_up_while_its_first_command_dies()
         die(first)
         connection.close()
 
-    thread, burial = Thread(target=take_up), Thread(target=die_meanwhile)
+    thread, recording = Thread(target=take_up), Thread(target=die_meanwhile)
     thread.start()
     assert is_taken_up.wait(30)
-    burial.start()
-    wait_until(is_anybody_waiting_for_a_lock, what="the burial's wait for the export")
+    recording.start()
+    wait_until(is_anybody_waiting_for_a_lock, what="the recording's wait for the export")
     is_waiting.set()
-    for one in (thread, burial):
+    for one in (thread, recording):
         one.join()
     assert outcome(export) == WAITS
 

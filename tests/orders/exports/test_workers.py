@@ -9,8 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from baton_messaging.models import Attempt, DeadLetter
+from baton_dev.testing.browser import OpenPage
+from baton_dev.testing.deadline import in_time
+from baton_dev.testing.drain import forget_heartbeats
+from baton_dev.testing.processes import Process, running, wait_until, worker_command
+from baton_messaging.models import Attempt
 from baton_messaging.publish import publish
+from baton_messaging.testing import dead_letters
 from django.conf import settings
 from django.db import transaction
 from playwright.sync_api import Page, expect
@@ -20,13 +25,9 @@ from orders.exports import files, housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 from orders.models import Order, OrderStatus
-from tests.browser import OpenPage
-from tests.in_time import in_time
 from tests.orders.exports.factories import a_person, an_export, held_up, is_processed, many_orders, slow_lines
 from tests.orders.exports.readers import read_csv, read_xlsx
 from tests.orders.factories import an_order
-from tests.processes import Process, running, wait_until, worker_command
-from tests.quiet import forget_heartbeats
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_catalogue", "relay")]
 
@@ -125,7 +126,7 @@ def test_a_worker_killed_at_50_percent_costs_nothing_but_time() -> None:
     assert len(read_csv(path_of(export))) == 401
     assert files_of(export) == [path_of(export).name]
     assert not Attempt.objects.exists()
-    assert not DeadLetter.objects.exists()
+    assert dead_letters() == []
 
 
 def test_a_worker_that_goes_down_with_all_its_children_is_replaced_by_the_next(lane: Lane) -> None:

@@ -14,7 +14,7 @@ class BatonMessagingConfig(AppConfig):
     def ready(self) -> None:
         """Register checks and receivers: importing does, and models must be there first."""
         from baton_messaging import checks  # noqa: F401, PLC0415
-        from baton_messaging.dead_letters import alert_mail  # noqa: F401, PLC0415
+        from baton_messaging.dead_letters import alerts  # noqa: F401, PLC0415
         from baton_messaging.maintenance.old_database import refuse_old_database  # noqa: PLC0415
         from baton_messaging.worker import interruptions  # noqa: F401, PLC0415
 

@@ -81,7 +81,7 @@ class Baton:
     breaker_probe_seconds: float = 5
     breaker_max_probe_seconds: float = 60
     #: After which probes cost attempts again: a message that is itself at fault does not circle for ever.
-    breaker_patience_seconds: float = 6 * 3_600
+    breaker_grace_seconds: float = 6 * 3_600
 
     # --- Retention: the inbox must outlive whatever may still be delivered again ------------------------------------
     outbox_retention_days: float = 30

@@ -47,7 +47,7 @@ class ConsumerTask(_Task):
     retry_backoff_max: float = 600  # seconds
     retry_jitter: bool = True
     max_retries: int = 7
-    soft_time_limit: int = 30  # seconds for a bundle; one that hits it is taken apart
+    soft_time_limit: int = 30  # seconds for a bundle; one that hits it is split
     time_limit: int = 40  # seconds; ten to clean up before the child is killed
 
     event: ClassVar[type[Event]]

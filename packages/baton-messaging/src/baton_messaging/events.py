@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from baton_messaging.errors import UnknownEvent
+from baton_messaging.routing.discovery import discover
 
 _REGISTER: dict[tuple[str, int], type["Event"]] = {}
 
@@ -78,9 +79,7 @@ def known_versions(name: str) -> list[int]:
 
 def _complete_register() -> dict[tuple[str, int], type[Event]]:
     """Return all events: a web process may not have imported those that it only shows."""
-    from baton_messaging.routing.subscriptions import import_consumers  # noqa: PLC0415 - it leads back here
-
-    import_consumers()
+    discover("tasks")
     return _REGISTER
 
 

@@ -6,7 +6,7 @@ from baton_messaging.dead_letters.alerts import send_alerts
 from baton_messaging.dead_letters.operations.replay import advance
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.maintenance import pruning
-from baton_messaging.observability.statistics.rollup import tally as bring_up_to_date
+from baton_messaging.observability.statistics.rollup import roll_up
 from baton_messaging.recovery import reconciler
 from baton_messaging.scheduled import scheduled_task
 
@@ -38,7 +38,7 @@ def reconcile() -> dict[str, int]:
     return reconciler.reconcile().counts()
 
 
-@scheduled_task("baton.tally", soft_time_limit=50, time_limit=55)  # a minute to the next tick
-def tally() -> int:
+@scheduled_task("baton.rollup", soft_time_limit=50, time_limit=55)  # a minute to the next tick
+def rollup() -> int:
     """Count what the consumers did, per minute: for /metrics and the board's charts."""
-    return bring_up_to_date()
+    return roll_up()

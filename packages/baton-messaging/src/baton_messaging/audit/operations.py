@@ -12,8 +12,8 @@ import structlog
 from django.db import connection, transaction
 
 from baton_messaging.audit.actors import PERMISSIONS, Actor
+from baton_messaging.audit.errors import BadText, NotPermitted, OperationRefused, WhyMissing
 from baton_messaging.database.text import storable
-from baton_messaging.dead_letters.operations.errors import BadText, NotPermitted, OperationRefused, WhyMissing
 from baton_messaging.models import AuditEntry
 from baton_messaging.models.audit import Action, Outcome
 

@@ -1,7 +1,7 @@
 """What is written on a message that the broker gives up on: the headers that RabbitMQ writes, on both brokers.
 
-RabbitMQ writes them itself when a queue has ``x-dead-letter-exchange``; for Redis ``bury`` does. ``death_of`` reads
-what either wrote. Source: RabbitMQ manual, "Dead Letter Exchanges", section "Effects on Messages".
+RabbitMQ writes them itself when a queue has ``x-dead-letter-exchange``; for Redis ``dead_letter`` does.
+``death_of`` reads what either wrote. Source: RabbitMQ manual, "Dead Letter Exchanges", section "Effects on Messages".
 """
 
 import base64
@@ -43,7 +43,7 @@ def death_of(headers: dict[str, Any]) -> Death | None:
     )
 
 
-def bury(payload: dict[str, Any], *, queue: str, reason: str, now: datetime, into: str) -> str:
+def dead_letter(payload: dict[str, Any], *, queue: str, reason: str, now: datetime, into: str) -> str:
     """Return the message as it goes into the dead-letter queue."""
     headers = dict(payload.get("headers") or {})
     for name in ("x-delivery-count", "redelivered"):  # they tell of one queue; in the dead-letter queue it begins anew
@@ -68,7 +68,7 @@ def bury(payload: dict[str, Any], *, queue: str, reason: str, now: datetime, int
     return str(dumps({**payload, "headers": headers, "properties": properties}))
 
 
-def bury_unreadable(raw: str, *, queue: str, now: datetime, into: str) -> str:
+def dead_letter_unreadable(raw: str, *, queue: str, now: datetime, into: str) -> str:
     """Wrap something that is no message into one, so that it can be looked at."""
     payload = {
         "body": base64.b64encode(raw.encode("utf-8", "surrogateescape")).decode("ascii"),
@@ -81,7 +81,7 @@ def bury_unreadable(raw: str, *, queue: str, now: datetime, into: str) -> str:
             "priority": 0,
         },
     }
-    return bury(payload, queue=queue, reason=UNREADABLE, now=now, into=into)
+    return dead_letter(payload, queue=queue, reason=UNREADABLE, now=now, into=into)
 
 
 def is_message(payload: object) -> bool:

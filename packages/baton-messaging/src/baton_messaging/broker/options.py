@@ -6,7 +6,7 @@ Hazard: Celery prefers the environment's CELERY_BROKER_URL to its setting ``brok
 always that one, so it goes into ``broker_read_url`` and ``broker_write_url``, to which Celery prefers nothing.
 
 Both brokers get what makes them keep the same promises. For RabbitMQ that is publisher confirms, the rest stands in the
-declaration of the queues (routing/queues.py); for Redis it is what redis.py needs.
+declaration of the queues (routing/queues.py); for Redis it is what broker/redis needs.
 """
 
 import ssl

@@ -1,4 +1,4 @@
-"""Put the project's transports in place of kombu's.
+"""Transports of the project take the place of kombu's.
 
 In kombu's table of aliases, and not as ``broker_transport``, because that setting is forgotten when a connection fails
 over to the next URL, and keeps ``rediss://`` from being recognised as TLS. A URL stays as users write it. Whatever

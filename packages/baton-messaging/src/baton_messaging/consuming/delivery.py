@@ -6,7 +6,6 @@ to one message of a bundle, the others get through.
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
@@ -14,45 +13,44 @@ from celery.exceptions import Reject, SoftTimeLimitExceeded
 from django.db import Error as DatabaseError
 from django.db import transaction
 
-from baton_messaging.consuming.failures import describe, record_failure
-from baton_messaging.consuming.requeue import REFUSALS, hand_back, take_apart
+from baton_messaging.consuming.failures import record_failure
+from baton_messaging.consuming.requeue import REFUSALS, requeue_bundle, split_bundle
 from baton_messaging.consuming.shutdown import is_being_stopped, is_time_up
+from baton_messaging.consuming.task import Task
 from baton_messaging.consuming.transaction import process
-from baton_messaging.database.errors import is_database_there, is_nobodys_fault, is_passing, wait_for_database
-from baton_messaging.dead_letters import bury_unreadable, claim_burial
+from baton_messaging.database.errors import is_database_there, is_database_trouble, is_passing, wait_for_database
+from baton_messaging.dead_letters import claim_identity, record_unreadable
 from baton_messaging.errors import BadEnvelope, BadSignature
 from baton_messaging.flow_control.parking import park
 from baton_messaging.messages.envelope import Envelope, unseal
+from baton_messaging.messages.error_description import describe
+from baton_messaging.models import Minute
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.observability.statistics.redeliveries import count_redelivery
-
-if TYPE_CHECKING:
-    from baton_messaging.consumer import ConsumerTask
 
 log = structlog.get_logger(__name__)
 
 MAX_RERUNS = 3  # of a bundle in place, when the database went away under it and came back, or refused one statement
 
 
-def deliver(task: "ConsumerTask", bundle: list[str]) -> None:
-    """Process a bundle. Returns when it may be acknowledged: processed, recorded as failed, or handed back.
+def deliver(task: Task, bundle: list[str]) -> None:
+    """Process a bundle. Returns when it may be acknowledged: processed, recorded as failed, or requeued.
 
-    A bundle that comes back from a killed worker is taken apart first, so that only the culprit dies.
+    A bundle that comes back from a killed worker is split first, so that only the culprit dies.
     """
     if _was_delivered_before(task):
-        count_redelivery(task.name)
+        Minute.objects.count_redelivery(task.name)
         if len(bundle) > 1:
-            _take_apart(task, bundle)
+            _split(task, bundle)
             return
     try:
         is_settled = _run(task, bundle)
     except SoftTimeLimitExceeded:  # it came while the database was asked, or waited for
         is_settled = False
     if not is_settled:
-        hand_back(task, bundle)
+        requeue_bundle(task, bundle)
 
 
-def _run(task: "ConsumerTask", bundle: list[str]) -> bool:
+def _run(task: Task, bundle: list[str]) -> bool:
     """Tell whether the bundle is settled. If not, the database is in trouble, and nothing is known to have failed."""
     for run_number in range(MAX_RERUNS):
         try:
@@ -68,7 +66,7 @@ def _run(task: "ConsumerTask", bundle: list[str]) -> bool:
     return False
 
 
-def _end_over_time(task: "ConsumerTask", bundle: list[str], error: DatabaseError) -> bool:
+def _end_over_time(task: Task, bundle: list[str], error: DatabaseError) -> bool:
     """End what has had its time if the database is there: if not, that is why. Tell whether the bundle is settled."""
     with suppress(DatabaseError):
         if is_database_there():
@@ -79,24 +77,22 @@ def _end_over_time(task: "ConsumerTask", bundle: list[str], error: DatabaseError
     return False
 
 
-def _settle_over_time(
-    task: "ConsumerTask", bundle: list[str], envelopes: list[Envelope], limit: SoftTimeLimitExceeded
-) -> None:
+def _settle_over_time(task: Task, bundle: list[str], envelopes: list[Envelope], limit: SoftTimeLimitExceeded) -> None:
     """Let those that had the limit together have it each to itself. One alone dies of it."""
     if len(envelopes) > 1:
-        _take_apart(task, bundle)
+        _split(task, bundle)
         return
     for envelope in envelopes:
         _record(task, envelope, limit)
 
 
-def _take_apart(task: "ConsumerTask", bundle: list[str]) -> None:
+def _split(task: Task, bundle: list[str]) -> None:
     """Let each message be tried alone. Where the broker takes none they wait in the database.
 
     Given back to such a broker the bundle would come again and again, and at its delivery limit all of it be dead.
     """
     try:
-        take_apart(task, bundle)
+        split_bundle(task, bundle)
     except REFUSALS as refusal:
         try:
             park(task.name, _readable(task, bundle))
@@ -104,7 +100,7 @@ def _take_apart(task: "ConsumerTask", bundle: list[str]) -> None:
             raise Reject(refusal, requeue=True) from refusal
 
 
-def _deliver_once(task: "ConsumerTask", bundle: list[str], *, has_whole_limit: bool) -> bool:
+def _deliver_once(task: Task, bundle: list[str], *, has_whole_limit: bool) -> bool:
     """Tell whether the bundle is settled. What the database has left of the time limit is not held against it."""
     envelopes = _readable(task, bundle)
     try:
@@ -117,57 +113,57 @@ def _deliver_once(task: "ConsumerTask", bundle: list[str], *, has_whole_limit: b
     return True
 
 
-def _process_together(task: "ConsumerTask", envelopes: list[Envelope]) -> bool:
+def _process_together(task: Task, envelopes: list[Envelope]) -> bool:
     try:
         process(task, envelopes)
     except SoftTimeLimitExceeded:
         raise
     except Exception as error:
-        if is_nobodys_fault(error):
+        if is_database_trouble(error):
             raise
         return False
     return True
 
 
-def _process_one_by_one(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
+def _process_one_by_one(task: Task, envelopes: list[Envelope]) -> None:
     for envelope in envelopes:
         try:
             process(task, [envelope])
         except (Exception, SystemExit) as error:
-            if is_nobodys_fault(error) or is_being_stopped(error) or isinstance(error, SoftTimeLimitExceeded):
+            if is_database_trouble(error) or is_being_stopped(error) or isinstance(error, SoftTimeLimitExceeded):
                 raise
             _record(task, envelope, error)
 
 
 @transaction.atomic
-def _record(task: "ConsumerTask", envelope: Envelope, error: BaseException) -> None:
+def _record(task: Task, envelope: Envelope, error: BaseException) -> None:
     record_failure(task, envelope, error)
 
 
-def _readable(task: "ConsumerTask", bundle: list[str]) -> list[Envelope]:
+def _readable(task: Task, bundle: list[str]) -> list[Envelope]:
     """Return the envelopes, each once; what is none of ours goes to the dead letters."""
     envelopes: dict[object, Envelope] = {}
     for sealed in bundle:
         try:
             envelope = unseal(sealed)
         except BadEnvelope as error:
-            _bury_once(task, str(sealed), error)
+            _record_unreadable_once(task, str(sealed), error)
         else:
             envelopes[envelope.message_id] = envelope
     return list(envelopes.values())
 
 
-def _bury_once(task: "ConsumerTask", sealed: str, error: BadEnvelope) -> None:
+def _record_unreadable_once(task: Task, sealed: str, error: BadEnvelope) -> None:
     """Put it on the list, unless an earlier delivery of the bundle did. It has no id: where it came from stands in."""
     seen = f"{task.request.root_id or task.request.id}\x00{sealed}"
     identity = UUID(bytes=hashlib.sha256(seen.encode("utf-8", "surrogatepass")).digest()[:16])
     reason = Reason.BAD_SIGNATURE if isinstance(error, BadSignature) else Reason.UNDECODABLE
     with transaction.atomic():
-        if claim_burial(identity):
-            bury_unreadable(consumer=task.name, raw=sealed, reason=reason, error=describe(error))
+        if claim_identity(identity):
+            record_unreadable(consumer=task.name, raw=sealed, reason=reason, error=describe(error))
 
 
-def _was_delivered_before(task: "ConsumerTask") -> bool:
+def _was_delivered_before(task: Task) -> bool:
     """Tell whether the broker counts an earlier delivery: its worker was killed, or hit the hard time limit."""
     headers = task.request.headers or {}
     return int(headers.get("x-delivery-count") or 0) > 0

@@ -4,11 +4,8 @@ One decision (``classify``), one write (``record_failure``). The message's inbox
 failure, so a later attempt is not mistaken for a repeat.
 """
 
-import hashlib
-import traceback
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
@@ -16,20 +13,16 @@ from django.utils import timezone
 
 from baton_messaging.conf import baton
 from baton_messaging.consuming.backoff import backoff_seconds
-from baton_messaging.database.text import storable
-from baton_messaging.dead_letters import bury
+from baton_messaging.consuming.task import Task
+from baton_messaging.dead_letters import record_dead_letter
 from baton_messaging.errors import UnknownEvent
 from baton_messaging.flow_control import breaker
 from baton_messaging.messages.envelope import Envelope
+from baton_messaging.messages.error_description import ErrorDescription, describe
 from baton_messaging.models import Attempt
 from baton_messaging.models.dead_letter import Reason
 
-if TYPE_CHECKING:
-    from baton_messaging.consumer import ConsumerTask
-
 log = structlog.get_logger(__name__)
-
-MAX_TRACEBACK_CHARS = 20_000  # a recursion error's traceback would fill a page of the desk otherwise
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,7 @@ class Dead:
     reason: Reason
 
 
-def classify(error: BaseException, *, task: "ConsumerTask", attempt: int) -> Retry | Dead:
+def classify(error: BaseException, *, task: Task, attempt: int) -> Retry | Dead:
     """Decide what becomes of a message whose ``attempt`` (1-based) raised ``error``.
 
     Only the classes in ``autoretry_for`` are retried, ``max_retries`` times; the time limit and all else die at once
@@ -70,7 +63,7 @@ def classify(error: BaseException, *, task: "ConsumerTask", attempt: int) -> Ret
     return Retry(delay)
 
 
-def record_failure(task: "ConsumerTask", envelope: Envelope, error: BaseException) -> None:
+def record_failure(task: Task, envelope: Envelope, error: BaseException) -> None:
     """Write the failed attempt, and what follows from it; nothing while the circuit is open. Call in a transaction."""
     round_, last_attempt = _latest(task.name, envelope)
     attempt = last_attempt + 1
@@ -81,7 +74,7 @@ def record_failure(task: "ConsumerTask", envelope: Envelope, error: BaseExceptio
             return
         breaker.note_transient_failure(task.name, error_class=description.error_class)
     if isinstance(decision, Dead):
-        bury(
+        record_dead_letter(
             consumer=task.name,
             envelope=envelope,
             reason=decision.reason,
@@ -95,51 +88,6 @@ def record_failure(task: "ConsumerTask", envelope: Envelope, error: BaseExceptio
 
 def _is_transient(decision: Retry | Dead) -> bool:
     return isinstance(decision, Retry) or decision.reason == Reason.RETRIES_SPENT
-
-
-@dataclass(frozen=True)
-class ErrorDescription:
-    """What is kept of an error: names and text, not the object, which may not even be picklable."""
-
-    error_class: str
-    message: str
-    traceback: str
-    fingerprint: str
-
-
-def describe(error: BaseException) -> ErrorDescription:
-    """Return class, message, traceback and a fingerprint: equal for the same fault at the same place in the code."""
-    error_class = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
-    text = "".join(traceback.format_exception(error))
-    return ErrorDescription(
-        error_class=error_class,
-        message=_text_of(error),
-        traceback=storable(text[-MAX_TRACEBACK_CHARS:]),
-        fingerprint=hashlib.sha256(f"{error_class}|{_place_of(error)}".encode()).hexdigest(),
-    )
-
-
-def fault(error_class: str, text: str, *, traceback: str = "") -> ErrorDescription:
-    """Describe a death that no exception of ours tells of; equal for the same class."""
-    return ErrorDescription(
-        error_class=error_class,
-        message=storable(text)[:1000],
-        traceback=storable(traceback),
-        fingerprint=hashlib.sha256(error_class.encode()).hexdigest(),
-    )
-
-
-def _place_of(error: BaseException) -> str:
-    """Name the function that raised, by module and not by file: a release in another folder has the same faults."""
-    frames = [frame for frame, _line in traceback.walk_tb(error.__traceback__)]
-    return f"{frames[-1].f_globals.get('__name__')}:{frames[-1].f_code.co_name}" if frames else ""
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return storable(str(error))[:1000]
-    except Exception:  # a broken __str__ must not hide the failure itself
-        return "(the error has no readable text)"
 
 
 def _latest(consumer: str, envelope: Envelope) -> tuple[int, int]:

@@ -5,7 +5,6 @@ Invariant: a message that another delivery has claimed is skipped; one that fail
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
@@ -15,16 +14,14 @@ from django.db.transaction import TransactionManagementError
 
 from baton_messaging.consuming.failures import record_failure
 from baton_messaging.consuming.shutdown import is_being_stopped
-from baton_messaging.database.errors import is_nobodys_fault, own_statements
+from baton_messaging.consuming.task import Task
+from baton_messaging.database.errors import is_database_trouble, messaging_statements
 from baton_messaging.flow_control.holds import current_holds
 from baton_messaging.flow_control.parking import park
 from baton_messaging.messages import tracing
-from baton_messaging.messages.context import messages_in_hand
+from baton_messaging.messages.context import messages_in_flight
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import ProcessedMessage
-
-if TYPE_CHECKING:
-    from baton_messaging.consumer import ConsumerTask
 
 log = structlog.get_logger(__name__)
 
@@ -32,10 +29,10 @@ SWALLOWED = (
     "Expected the handler to leave its transaction intact, got one that must be rolled back: it caught a database "
     "error. Put the statement that may fail into a transaction.atomic() block of its own."
 )
-Run = Callable[["ConsumerTask", list[Envelope]], dict[UUID, int]]  # returns milliseconds by message_id
+Run = Callable[[Task, list[Envelope]], dict[UUID, int]]  # returns milliseconds by message_id
 
 
-def process(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
+def process(task: Task, envelopes: list[Envelope]) -> None:
     """Process messages together.
 
     Several messages of a handler for one: those that fail are recorded in the commit that settles the others.
@@ -51,31 +48,31 @@ def process(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
         _process_bundle(task, envelopes)
 
 
-def _process_bundle(task: "ConsumerTask", envelopes: list[Envelope]) -> None:
+def _process_bundle(task: Task, envelopes: list[Envelope]) -> None:
     """Hope for the best first: savepoints double the statements, and are needed only if a message fails."""
     try:
         _process(task, envelopes, run=_run_each)
     except SoftTimeLimitExceeded:
         raise
     except (Exception, SystemExit) as error:
-        if is_nobodys_fault(error):
+        if is_database_trouble(error):
             raise
         _process(task, envelopes, run=_run_each_in_a_savepoint)
 
 
-def _process(task: "ConsumerTask", envelopes: list[Envelope], *, run: Run) -> None:
+def _process(task: Task, envelopes: list[Envelope], *, run: Run) -> None:
     with transaction.atomic():
-        with own_statements():
+        with messaging_statements():
             fresh = _claim(task, envelopes)
         durations = run(task, fresh)
-        with own_statements():
+        with messaging_statements():
             ProcessedMessage.objects.finish(consumer=task.name, durations_ms=durations)
     _log_processed(
         task, [one for one in fresh if one.message_id in durations], repeated_count=len(envelopes) - len(fresh)
     )
 
 
-def _claim(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:
+def _claim(task: Task, envelopes: list[Envelope]) -> list[Envelope]:
     """Return the envelopes that are new. What is held is parked, by the same commit."""
     claimed = ProcessedMessage.objects.claim_unless_held(
         consumer=task.name,
@@ -85,18 +82,18 @@ def _claim(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:
     )
     if len(claimed) < len(envelopes):  # processed before, or held: whichever it is by now
         others = [envelope for envelope in envelopes if envelope.message_id not in claimed]
-        claimed |= _claim_in_hand(task, _without_held(task, others))
+        claimed |= _claim_let_through(task, _without_held(task, others))
     return [envelope for envelope in envelopes if envelope.message_id in claimed]
 
 
-def _without_held(task: "ConsumerTask", envelopes: list[Envelope]) -> list[Envelope]:
+def _without_held(task: Task, envelopes: list[Envelope]) -> list[Envelope]:
     holds = current_holds()
     held = [envelope for envelope in envelopes if holds.on_envelope(task.name, envelope)]
     park(task.name, held)
     return [envelope for envelope in envelopes if envelope not in held]
 
 
-def _claim_in_hand(task: "ConsumerTask", envelopes: list[Envelope]) -> set[UUID]:
+def _claim_let_through(task: Task, envelopes: list[Envelope]) -> set[UUID]:
     """Claim whatever is held or not: it was let through before."""
     return ProcessedMessage.objects.claim(
         consumer=task.name,
@@ -105,27 +102,27 @@ def _claim_in_hand(task: "ConsumerTask", envelopes: list[Envelope]) -> set[UUID]
     )
 
 
-def _run(task: "ConsumerTask", envelope: Envelope) -> int:
+def _run(task: Task, envelope: Envelope) -> int:
     started = time.monotonic()
-    with messages_in_hand([envelope]), tracing.handling(task.name, [envelope]):
+    with messages_in_flight([envelope]), tracing.handling(task.name, [envelope]):
         task.handler(envelope.event())
     return _milliseconds_since(started)
 
 
-def _run_each(task: "ConsumerTask", envelopes: list[Envelope]) -> dict[UUID, int]:
+def _run_each(task: Task, envelopes: list[Envelope]) -> dict[UUID, int]:
     return {envelope.message_id: _run(task, envelope) for envelope in envelopes}
 
 
-def _run_together(task: "ConsumerTask", envelopes: list[Envelope]) -> dict[UUID, int]:
+def _run_together(task: Task, envelopes: list[Envelope]) -> dict[UUID, int]:
     if not envelopes:
         return {}
     started = time.monotonic()
-    with messages_in_hand(envelopes), tracing.handling(task.name, envelopes):
+    with messages_in_flight(envelopes), tracing.handling(task.name, envelopes):
         task.handler([envelope.event() for envelope in envelopes])
     return dict.fromkeys((envelope.message_id for envelope in envelopes), _milliseconds_since(started))
 
 
-def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) -> dict[UUID, int]:
+def _run_each_in_a_savepoint(task: Task, envelopes: list[Envelope]) -> dict[UUID, int]:
     durations: dict[UUID, int] = {}
     failed: list[tuple[Envelope, BaseException]] = []
     for envelope in envelopes:
@@ -134,7 +131,7 @@ def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) ->
         except SoftTimeLimitExceeded:
             raise
         except (Exception, SystemExit) as failure:
-            if is_nobodys_fault(failure) or is_being_stopped(failure) or not connection.is_usable():
+            if is_database_trouble(failure) or is_being_stopped(failure) or not connection.is_usable():
                 raise  # where it took the connection along, each is tried alone, on one of its own
             failed.append((envelope, failure))
     if failed:
@@ -146,27 +143,27 @@ def _run_each_in_a_savepoint(task: "ConsumerTask", envelopes: list[Envelope]) ->
 
 
 @transaction.atomic
-def _run_in_a_savepoint(task: "ConsumerTask", envelope: Envelope) -> int:
+def _run_in_a_savepoint(task: Task, envelope: Envelope) -> int:
     duration = _run(task, envelope)
     if transaction.get_rollback():  # atomic() would roll back without a word, and the message would count as done
         raise TransactionManagementError(SWALLOWED)
     return duration
 
 
-def _process_long(task: "ConsumerTask", envelope: Envelope) -> None:
+def _process_long(task: Task, envelope: Envelope) -> None:
     """Run a handler that keeps its own state in transactions of its own; the inbox row follows when it returns.
 
     Hazard: a worker killed in between runs it again, so the handler must find its own work done.
     """
-    with own_statements():
+    with messaging_statements():
         standing = ProcessedMessage.objects.standing(
             consumer=task.name, event=task.event.event_name, message_id=envelope.message_id
         )
         if standing == "processed" or (standing == "maybe held" and not _without_held(task, [envelope])):
             return
     duration = _run(task, envelope)
-    with own_statements(), transaction.atomic():
-        _claim_in_hand(task, [envelope])
+    with messaging_statements(), transaction.atomic():
+        _claim_let_through(task, [envelope])
         ProcessedMessage.objects.finish(consumer=task.name, durations_ms={envelope.message_id: duration})
     _log_processed(task, [envelope], repeated_count=0)
 
@@ -175,7 +172,7 @@ def _milliseconds_since(started: float) -> int:
     return int((time.monotonic() - started) * 1000)
 
 
-def _log_processed(task: "ConsumerTask", done: list[Envelope], *, repeated_count: int) -> None:
+def _log_processed(task: Task, done: list[Envelope], *, repeated_count: int) -> None:
     """Log one event for the bundle, with the correlation of each message that was processed."""
     correlation_ids = sorted({str(envelope.correlation_id) for envelope in done})
     log.info(

@@ -15,7 +15,7 @@ SILENCE_TIMEOUT_MS: Final = 5_000  # of the network, after which a server that i
 
 
 @contextmanager
-def own_connection() -> Iterator[BaseDatabaseWrapper]:
+def dedicated_connection() -> Iterator[BaseDatabaseWrapper]:
     """Return a new connection, closed at the end. Raises what the server or the network makes of it."""
     own = connection.copy()
     limits = {"connect_timeout": CONNECT_TIMEOUT_SECONDS, "tcp_user_timeout": SILENCE_TIMEOUT_MS}

@@ -15,7 +15,7 @@ from typing import Any
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from baton_messaging.conf import baton
-from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.database.dedicated_connection import dedicated_connection
 
 _READ_ONLY = "25006"  # read_only_sql_transaction
 _CANCELLED = "57014"  # query_canceled: by statement_timeout, which ends the wait for a lock, too
@@ -39,24 +39,24 @@ _SHORT_OF = {
 }
 
 
-class OwnStatementRefused(OperationalError):
+class MessagingStatementRefused(OperationalError):
     """What passes kept a statement of the messaging itself from being run. Nothing is known to have failed."""
 
 
-def is_nobodys_fault(error: BaseException) -> bool:
+def is_database_trouble(error: BaseException) -> bool:
     """Tell whether what ended a delivery says nothing of the message, nor of its handler."""
-    return isinstance(error, OwnStatementRefused) or is_database_away(error)
+    return isinstance(error, MessagingStatementRefused) or is_database_away(error)
 
 
 @contextmanager
-def own_statements() -> Iterator[None]:
-    """Around what is ours among a handler's statements. Raises OwnStatementRefused for what passes."""
+def messaging_statements() -> Iterator[None]:
+    """Around what is ours among a handler's statements. Raises MessagingStatementRefused for what passes."""
     try:
         yield
     except DatabaseError as error:
         if not is_passing(error):
             raise
-        raise OwnStatementRefused from error.__cause__ or error
+        raise MessagingStatementRefused from error.__cause__ or error
 
 
 def is_database_away(error: BaseException) -> bool:
@@ -101,7 +101,7 @@ def wait_for_database() -> bool:
 def is_database_there() -> bool:
     """Drop the broken connection and ask once, on another: for whoever has only seconds left."""
     connection.close()
-    with own_connection() as own:
+    with dedicated_connection() as own:
         return _answers(own)
 
 
@@ -121,5 +121,5 @@ def _answers(asked: Any = connection) -> bool:
 
 def _is_server_read_only() -> bool:
     """Tell a standby from a transaction that a handler has made read-only itself, by asking as somebody else."""
-    with own_connection() as own:
+    with dedicated_connection() as own:
         return not _answers(own)

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 CHANNEL = "baton_outbox_notify"
 
 
-def wake_relay_on_commit() -> None:
+def notify_relay_on_commit() -> None:
     """Wake the relay once the current transaction has committed: once, however often this is called in it."""
     if all(registered[1] is not _notify for registered in connection.run_on_commit):
         transaction.on_commit(_notify, robust=True)  # what is committed is the producer's done; see the hazard above

@@ -3,17 +3,22 @@
 One alert per group and period, not one per message. Invariant: the alert's row and its sending are one transaction, so
 a mail server that is away costs nothing but time, and of two tellers at once the second finds the group told.
 Where it goes is a Django signal (``dead_letters_alert``): the mail is one receiver; a chat is ten lines of your own.
+The mail holds names, counts and times only: the error's text may hold more than a mailbox should.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 import structlog
+from django.conf import settings
+from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import Exists, OuterRef
+from django.dispatch import receiver
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from baton_messaging.conf import Team, baton
 from baton_messaging.dead_letters.operations.groups import Group, groups_of
@@ -99,3 +104,13 @@ def _tell(alert: Alert) -> None:
     failures = [answer for _receiver, answer in answers if isinstance(answer, Exception)]
     if failures and len(failures) == len(answers):
         raise failures[0]
+
+
+@receiver(dead_letters_alert, dispatch_uid="baton_messaging.mail_alert")
+def mail_alert(*, alert: Alert, **_kwargs: Any) -> None:
+    """Send the mail, in the project's language."""
+    with translation.override(settings.LANGUAGE_CODE):
+        context = {"alert": alert, "group": alert.group}
+        subject = render_to_string("baton_messaging/mail/alert_subject.txt", context)
+        body = render_to_string("baton_messaging/mail/alert.txt", context)
+    send_mail(" ".join(subject.split()), body, None, [alert.owner.email])

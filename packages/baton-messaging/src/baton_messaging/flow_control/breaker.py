@@ -3,7 +3,7 @@
     closed ──the last BREAKER_MESSAGE_COUNT messages all failed on transient errors──▶ open
     open: one message at a time is on trial, the others are parked. It succeeds ──▶ closed; it fails ──▶ another, later
 
-Invariant: while a circuit is open a transient failure costs no attempt, for BREAKER_PATIENCE_SECONDS. After that it
+Invariant: while a circuit is open a transient failure costs no attempt, for BREAKER_GRACE_SECONDS. After that it
 does again, so that a message which is itself at fault does not circle for ever. What succeeds pays nothing: the relay
 looks for the inbox row of the message on trial, and only while some circuit is open.
 """
@@ -66,7 +66,7 @@ def absorb(consumer: str, envelope: Envelope, *, error_class: str) -> bool:
         return False
     if circuit.probe_message_id == envelope.message_id:
         _fail_probe(circuit, error_class)
-    if circuit.has_been_open_for(timezone.now()) > baton().breaker_patience_seconds:
+    if circuit.has_been_open_for(timezone.now()) > baton().breaker_grace_seconds:
         return False
     park(consumer, [envelope])
     return True
@@ -99,8 +99,8 @@ def _open_if_due(consumer: str, error_class: str) -> None:
 
 def _fail_probe(circuit: Circuit, error_class: str) -> None:
     delay_seconds = probe_delay_seconds(circuit.probe_count + 1)
-    on_trial = Circuit.objects.open().filter(pk=circuit.pk, probe_message_id=circuit.probe_message_id)
-    on_trial.update(
+    probed = Circuit.objects.open().filter(pk=circuit.pk, probe_message_id=circuit.probe_message_id)
+    probed.update(
         probe_message_id=None,
         probe_sent_at=None,
         probe_count=F("probe_count") + 1,
@@ -108,7 +108,7 @@ def _fail_probe(circuit: Circuit, error_class: str) -> None:
         next_probe_at=Now() + timedelta(seconds=delay_seconds),
     )
     log.warning(
-        "trial_failed", consumer=circuit.consumer, error_class=error_class, again_in_seconds=round(delay_seconds, 1)
+        "probe_failed", consumer=circuit.consumer, error_class=error_class, again_in_seconds=round(delay_seconds, 1)
     )
 
 

@@ -11,9 +11,9 @@ from typing import Final
 from django.db import IntegrityError, transaction
 
 from baton_messaging.audit.actors import Actor
+from baton_messaging.audit.errors import OperationRefused
 from baton_messaging.audit.operations import operation
-from baton_messaging.database.outbox_notify import wake_relay_on_commit
-from baton_messaging.dead_letters.operations.errors import OperationRefused
+from baton_messaging.database.outbox_notify import notify_relay_on_commit
 from baton_messaging.events import known_names
 from baton_messaging.models import Pause
 from baton_messaging.models.audit import Action
@@ -103,4 +103,4 @@ def resume(target: Target, *, actor: Actor, why: str = "") -> None:
     with operation(actor, Action.RESUME, why=why, details=target.fields) as done:
         if not Pause.objects.filter(**target.fields).resume(by=actor.name, why=done.why):
             raise NotPaused(str(target))
-        wake_relay_on_commit()
+        notify_relay_on_commit()

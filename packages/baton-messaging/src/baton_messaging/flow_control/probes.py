@@ -2,7 +2,7 @@
 
 The relay calls ``tend`` only while its own statement says that a circuit is open. Invariant: one message on trial per
 consumer (the circuit's row names it and is locked meanwhile). A trial that nobody answers is over after
-TRIAL_SECONDS, and another one begins; the inbox absorbs what comes of the first.
+PROBE_TIMEOUT_SECONDS, and another one begins; the inbox absorbs what comes of the first.
 """
 
 from datetime import timedelta
@@ -19,7 +19,7 @@ from baton_messaging.models import Attempt, Circuit, DeadLetter, Pause, Processe
 
 log = structlog.get_logger(__name__)
 
-TRIAL_SECONDS: Final = 300  # longer than any consumer's hard limit of ours, with its way through the queue
+PROBE_TIMEOUT_SECONDS: Final = 300  # longer than any consumer's hard limit of ours, with its way through the queue
 
 
 def tend() -> int:
@@ -45,7 +45,7 @@ def _tend(circuit: Circuit) -> bool:
 
 def _is_over(circuit: Circuit) -> bool:
     sent_at = circuit.probe_sent_at
-    return sent_at is None or timezone.now() - sent_at > timedelta(seconds=TRIAL_SECONDS)
+    return sent_at is None or timezone.now() - sent_at > timedelta(seconds=PROBE_TIMEOUT_SECONDS)
 
 
 def _begin(circuit: Circuit) -> bool:

@@ -17,13 +17,12 @@ from django.db.models.fields.json import KT
 from kombu.message import Message
 
 from baton_messaging.broker.inspect.peek import peek
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.intake.raw_message import Arrival, NotABundle, read
 from baton_messaging.errors import BadEnvelope
 from baton_messaging.events import is_known, known_versions
 from baton_messaging.messages.envelope import unseal
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.routing.subscriptions import is_registered
 
 UNKNOWN_CONSUMER: Final = "unknown consumer"

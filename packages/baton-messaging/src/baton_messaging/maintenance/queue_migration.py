@@ -16,8 +16,9 @@ from typing import Any, Final, TypeVar
 import kombu
 import structlog
 from amqp.exceptions import AMQPNotImplementedError, InternalError
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
 from django.db.models import Exists, OuterRef
+from psycopg.errors import LockNotAvailable
 
 from baton_messaging.audit.actors import Actor
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
@@ -38,6 +39,8 @@ T = TypeVar("T")
 
 DELETION_SECONDS: Final = 30
 OWN_GETS_SECONDS: Final = 5
+#: For the lock of another migration: one that was killed keeps its lock until PostgreSQL has noticed that it is gone.
+LOCK_WAIT_SECONDS: Final = 5.0
 
 
 class MigrationRefused(MessagingError):
@@ -70,7 +73,7 @@ def migrate(queue: kombu.Queue, broker: kombu.Connection, *, actor: Actor, tell:
     return True
 
 
-def patiently(broker: kombu.Connection, step: Callable[[kombu.Connection], T]) -> T:
+def retry_while_busy(broker: kombu.Connection, step: Callable[[kombu.Connection], T]) -> T:
     """Take a step on a connection of its own, again while RabbitMQ is still busy with a deletion of the same name.
 
     It then answers 541 INTERNAL_ERROR and ends the connection (seen on 3.10 with quorum queues).
@@ -98,7 +101,7 @@ def _recreate(queue: kombu.Queue, temporary: str, broker: kombu.Connection, tell
         late_count = _delete(broker, queue.name)
         if late_count:
             tell(f"{late_count} messages arrived while it was deleted: they are sent again from the outbox.")
-    if patiently(broker, lambda own: misdeclared(own, [queue])):
+    if retry_while_busy(broker, lambda own: misdeclared(own, [queue])):
         raise MigrationRefused(f"Expected {queue.name} to be gone, got one declared the old way again: stop who does.")
     channel.close()  # RabbitMQ ends a channel that knew a queue of this name of another type (seen on 3.10)
     channel = broker.channel()
@@ -190,11 +193,15 @@ def _alone(queue: str) -> Iterator[None]:
     try:
         with own.cursor() as cursor:
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # it may take minutes
-            cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s))", [f"migrate_queue {queue}"])
-            if not cursor.fetchone()[0]:
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_WAIT_SECONDS * 1000:.0f}ms"])
+            try:
+                cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"migrate_queue {queue}"])
+            except OperationalError as error:
+                if not isinstance(error.__cause__, LockNotAvailable):
+                    raise
                 raise MigrationRefused(
                     f"Expected to migrate {queue} alone, got another command that does it right now."
-                )
+                ) from None
         yield
     finally:
         own.close()

@@ -1,6 +1,6 @@
-"""Which messages a worker has in hand: what a follow-up names as its cause.
+"""Which messages a worker has in flight: what a follow-up names as its cause.
 
-Invariant: outside a consumer nothing is in hand, and a published event starts a correlation of its own (or takes the
+Invariant: outside a consumer nothing is in flight, and a published event starts a correlation of its own (or takes the
 one of the web request).
 """
 
@@ -13,20 +13,20 @@ import structlog
 
 from baton_messaging.messages.envelope import Envelope
 
-_IN_HAND: ContextVar[dict[str, Envelope]] = ContextVar("messages_in_hand")
+_IN_FLIGHT: ContextVar[dict[str, Envelope]] = ContextVar("messages_in_flight")
 _CORRELATION_ID: ContextVar[UUID | None] = ContextVar("correlation_id", default=None)
 
 
 @contextmanager
-def messages_in_hand(envelopes: Sequence[Envelope]) -> Iterator[None]:
+def messages_in_flight(envelopes: Sequence[Envelope]) -> Iterator[None]:
     """Name the messages that the code inside works on; what it logs about a single one carries its correlation_id."""
-    token = _IN_HAND.set({envelope.key: envelope for envelope in envelopes})
+    token = _IN_FLIGHT.set({envelope.key: envelope for envelope in envelopes})
     named = {"correlation_id": str(envelopes[0].correlation_id)} if len(envelopes) == 1 else {}
     try:
         with structlog.contextvars.bound_contextvars(**named):
             yield
     finally:
-        _IN_HAND.reset(token)
+        _IN_FLIGHT.reset(token)
 
 
 @contextmanager
@@ -42,17 +42,17 @@ def correlation(correlation_id: UUID) -> Iterator[None]:
 def cause_of(key: str) -> Envelope | None:
     """Return the message that an event about ``key`` follows from.
 
-    With one message in hand it is that one; in a bundle it is the one about the same aggregate, or None.
+    With one message in flight it is that one; in a bundle it is the one about the same aggregate, or None.
     """
-    in_hand = _IN_HAND.get({})
-    if len(in_hand) == 1:
-        return next(iter(in_hand.values()))
-    return in_hand.get(key)
+    in_flight = _IN_FLIGHT.get({})
+    if len(in_flight) == 1:
+        return next(iter(in_flight.values()))
+    return in_flight.get(key)
 
 
 def current_correlation_id() -> UUID | None:
-    """Return the correlation_id of the message in hand, or of the request, or None."""
-    in_hand = _IN_HAND.get({})
-    if len(in_hand) == 1:
-        return next(iter(in_hand.values())).correlation_id
+    """Return the correlation_id of the message in flight, or of the request, or None."""
+    in_flight = _IN_FLIGHT.get({})
+    if len(in_flight) == 1:
+        return next(iter(in_flight.values())).correlation_id
     return _CORRELATION_ID.get()

@@ -37,7 +37,7 @@ def start(role: str) -> None:
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
     except ImportError:
-        log.warning("tracing_not_installed", remedy="install baton-messaging with its extra otel")
+        log.warning("tracing_not_installed", remedy="Install the extra `otel` of baton-messaging.")
         return
     _provider = TracerProvider(resource=Resource.create({"service.name": f"{NAME}-{role}"}))
     exporter = OTLPSpanExporter(endpoint=f"{settings.TRACING_ENDPOINT.rstrip('/')}/v1/traces")

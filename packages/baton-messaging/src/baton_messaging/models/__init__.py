@@ -12,7 +12,7 @@ from baton_messaging.models.interruption import Interruption
 from baton_messaging.models.outbox import OutboxMessage
 from baton_messaging.models.recovery import Recovery
 from baton_messaging.models.replay import Replay
-from baton_messaging.models.statistics import Minute, Tallying, Total
+from baton_messaging.models.statistics import Minute, Rollup, Total
 
 __all__ = [
     "Attempt",
@@ -29,6 +29,6 @@ __all__ = [
     "ProcessedMessage",
     "Recovery",
     "Replay",
-    "Tallying",
+    "Rollup",
     "Total",
 ]

@@ -10,7 +10,7 @@ says what ``state`` says (``baton_dead_letter_settled_at_says_what_state_says``)
 """
 
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
@@ -20,6 +20,11 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.conf import baton
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models.inbox import ProcessedMessage
+
+#: Stand-ins for a consumer: in the list the relay, for an event that it does not know; in the inbox the collector, for
+#: what has no message id of its own.
+RELAY: Final = "baton.relay"
+COLLECTOR: Final = "baton.collector"
 
 
 class Reason(models.TextChoices):

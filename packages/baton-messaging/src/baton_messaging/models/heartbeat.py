@@ -1,4 +1,4 @@
-"""One row per living process of ours: that it lives, and what it has in hand.
+"""One row per living process of ours: that it lives, and what it has in flight.
 
 Invariant: a row is written only by its own process, after its own loop has turned (processes). So a fresh
 row proves a turning loop, not a pid; a process that hangs, is stopped or was killed leaves a row that gets old. A

@@ -16,7 +16,7 @@ from django.db import connection, models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.database.outbox_notify import wake_relay_on_commit
+from baton_messaging.database.outbox_notify import notify_relay_on_commit
 from baton_messaging.messages.envelope import Envelope
 
 # One JSON parameter: an insert of the ORM spends 590 µs on one row and 340 on each of many, this 190 and 20.
@@ -69,7 +69,7 @@ class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
         """Insert one row per envelope, in their order and in one statement; the commit wakes the relay."""
         with connection.cursor() as cursor:
             cursor.execute(_ADD, [json.dumps([envelope.as_dict() for envelope in envelopes])])
-        wake_relay_on_commit()
+        notify_relay_on_commit()
 
     def claim(self, *, limit: int, lease: timedelta) -> list["OutboxMessage"]:
         """Take the oldest due rows for ``lease``; two relays never take the same one (F19)."""
@@ -179,7 +179,7 @@ class OutboxMessage(models.Model):
     def postpone(self, *, sent_to: list[str], delay: timedelta, error: str, at_fault: bool) -> None:
         """Note that some consumer's queue did not take the message; the others have it and get no second copy.
 
-        Only what is the message's own fault counts towards its burial.
+        Only what is the message's own fault counts towards its being dead-lettered.
         """
         type(self).objects.of_claim([self]).update(
             sent_to=sent_to,

@@ -6,20 +6,30 @@ goes down, whatever is pruned.
 """
 
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Final, Self
 
+import structlog
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
+from django.db import DatabaseError, connection, models
 from django.db.models import ExpressionWrapper, F, Q
 from django.db.models.functions import Now
+
+log = structlog.get_logger(__name__)
 
 COUNTS = ("processed_count", "failed_count", "retried_count", "redelivered_count")
 HISTOGRAMS = ("duration_counts", "lag_counts")
 SUMS = ("duration_seconds", "lag_seconds")
-TALLIED = (*COUNTS, "dead_counts", *HISTOGRAMS, *SUMS)
+COUNTED = (*COUNTS, "dead_counts", *HISTOGRAMS, *SUMS)
+
+_COUNT_REDELIVERY: Final = """
+    INSERT INTO baton_minute AS known (minute, consumer, is_folded, processed_count, failed_count, retried_count,
+        redelivered_count, dead_counts, duration_counts, duration_seconds, lag_counts, lag_seconds)
+    VALUES (date_trunc('minute', clock_timestamp()), %s, false, 0, 0, 0, 1, '{}', '{}', 0, '{}', 0)
+    ON CONFLICT (minute, consumer) DO UPDATE SET redelivered_count = known.redelivered_count + 1
+"""
 
 
-class Tally(models.Model):
+class Counts(models.Model):
     """Counts of one consumer. Histograms count by the buckets of observability/statistics/histogram.py."""
 
     consumer = models.CharField(max_length=200)
@@ -38,7 +48,7 @@ class Tally(models.Model):
 
 
 class MinuteQuerySet(models.QuerySet["Minute"]):
-    """Adjectives, and the way a minute is noted."""
+    """Adjectives, and the one count that is written as it happens."""
 
     def open(self) -> Self:
         """Return those that something may still be added to."""
@@ -48,8 +58,20 @@ class MinuteQuerySet(models.QuerySet["Minute"]):
         """Return those that began at ``moment`` or later."""
         return self.filter(minute__gte=moment)
 
+    def count_redelivery(self, consumer: str) -> None:
+        """Count a delivery that is not the first in this minute: the one figure that no other row tells.
 
-class Minute(Tally):
+        It costs such a delivery one statement, and all others nothing. Call outside a transaction, so that it stays
+        whatever becomes of the message. A count that cannot be written is lost; the message is not.
+        """
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(_COUNT_REDELIVERY, [consumer])
+        except DatabaseError as error:
+            log.warning("redelivery_not_counted", consumer=consumer, error_class=type(error).__name__)
+
+
+class Minute(Counts):
     """What one consumer did in one minute."""
 
     minute = models.DateTimeField()
@@ -68,7 +90,7 @@ class Minute(Tally):
         return f"{self.consumer} {self.minute:%Y-%m-%d %H:%M}"
 
 
-class Total(Tally):
+class Total(Counts):
     """What one consumer did in all the minutes that were folded."""
 
     class Meta:
@@ -81,33 +103,33 @@ class Total(Tally):
         return self.consumer
 
 
-class TallyingQuerySet(models.QuerySet["Tallying"]):
+class RollupQuerySet(models.QuerySet["Rollup"]):
     """The one question."""
 
     def age_seconds(self) -> float | None:
-        """Return how long ago somebody tallied, by the database's clock; None: never."""
-        since = ExpressionWrapper(Now() - F("tallied_at"), output_field=models.DurationField())
+        """Return how long ago the minutes were rolled up, by the database's clock; None: never."""
+        since = ExpressionWrapper(Now() - F("rolled_up_at"), output_field=models.DurationField())
         age: timedelta | None = self.values_list(since, flat=True).first()
         return age.total_seconds() if age is not None else None
 
 
-class Tallying(models.Model):
-    """How far the tallying is: the one row of its table, locked by whoever tallies.
+class Rollup(models.Model):
+    """How far the rollup is: the one row of its table, locked by the task that rolls up.
 
     Minutes before ``folded_until`` are final. No inbox row up to ``inbox_id`` belongs to a later one.
     """
 
     folded_until = models.DateTimeField()
     inbox_id = models.BigIntegerField(default=0)
-    tallied_at = models.DateTimeField(db_default=Now())
+    rolled_up_at = models.DateTimeField(db_default=Now())
 
-    objects = TallyingQuerySet.as_manager()
+    objects = RollupQuerySet.as_manager()
 
     class Meta:
         db_table = "baton_rollup"
-        verbose_name = "tallying"
+        verbose_name = "rollup"
         default_permissions = ()
-        constraints = [models.CheckConstraint(condition=Q(pk=1), name="baton_tallying_is_one_row")]
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="baton_rollup_is_one_row")]
 
     def __str__(self) -> str:
         return f"until {self.folded_until:%Y-%m-%d %H:%M}"

@@ -2,11 +2,16 @@
 
 Invariant: nothing is written that the loop has not said since the last write. Stopped (SIGSTOP), hanging or killed, the
 row gets old by itself. The database away costs beats and nothing else; the next one that gets through is current.
+
+Plain SQL and no model: a worker imports this before Django's models are ready. Ages instead of times: the database's
+clock counts, not this machine's.
 """
 
+import json
 import os
 import socket
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final
@@ -14,11 +19,33 @@ from typing import Any, Final
 import structlog
 
 from baton_messaging.conf import baton
-from baton_messaging.processes.rows import delete, upsert
+from baton_messaging.database.dedicated_connection import dedicated_connection
 
 log = structlog.get_logger(__name__)
 
 LAST_WORD_SECONDS: Final = 5.0  # that a process which stops waits for its row to be deleted
+
+_UPSERT: Final = """
+    INSERT INTO baton_heartbeat (
+        name, role, hostname, pid, started_at, beaten_at, queues, is_consuming, trouble, capacity, child_count,
+        running, reserved, received_count, finished_count, last_received_at, last_finished_at
+    )
+    SELECT %(name)s, %(role)s, %(hostname)s, %(pid)s, now - %(uptime)s * second, now - %(age)s * second,
+        %(queues)s::varchar[], %(is_consuming)s, %(trouble)s, %(capacity)s, %(child_count)s,
+        %(running)s::jsonb, %(reserved)s::jsonb, %(received_count)s, %(finished_count)s,
+        now - (%(received_age)s::float + %(age)s) * second, now - (%(finished_age)s::float + %(age)s) * second
+    FROM (SELECT clock_timestamp() AS now, interval '1 second' AS second) AS clock
+    ON CONFLICT (name) DO UPDATE SET
+        role = excluded.role, hostname = excluded.hostname, pid = excluded.pid, started_at = excluded.started_at,
+        beaten_at = excluded.beaten_at, queues = excluded.queues, is_consuming = excluded.is_consuming,
+        trouble = excluded.trouble, capacity = excluded.capacity, child_count = excluded.child_count,
+        running = excluded.running, reserved = excluded.reserved,
+        received_count = excluded.received_count, finished_count = excluded.finished_count,
+        last_received_at = excluded.last_received_at, last_finished_at = excluded.last_finished_at
+"""
+
+# Not the row of a successor that has taken the name meanwhile.
+_DELETE: Final = "DELETE FROM baton_heartbeat WHERE name = %(name)s AND hostname = %(hostname)s AND pid = %(pid)s"
 
 
 @dataclass(frozen=True)
@@ -38,7 +65,7 @@ class Sign:
     finished_age: float | None = None
 
 
-class Heart:
+class HeartbeatWriter:
     """Keeps one row. ``start`` after all forks that are planned."""
 
     def __init__(self, role: str, name: str = "") -> None:
@@ -113,7 +140,20 @@ class Heart:
         if self._said:
             said_at, sign = self._said
             now = monotonic()
-            upsert(self._identity, sign=vars(sign), age=now - said_at, uptime=now - self._started)
+            _upsert(self._identity, sign=vars(sign), age=now - said_at, uptime=now - self._started)
 
     def _delete(self) -> None:
-        delete(self._identity)
+        _delete(self._identity)
+
+
+def _upsert(identity: Mapping[str, Any], *, sign: Mapping[str, Any], age: float, uptime: float) -> None:
+    """Write what a process said ``age`` seconds ago. Raises the database's errors."""
+    lists = {name: json.dumps(sign[name]) for name in ("running", "reserved")}
+    with dedicated_connection() as own, own.cursor() as cursor:
+        cursor.execute(_UPSERT, {**identity, **sign, **lists, "age": age, "uptime": uptime})
+
+
+def _delete(identity: Mapping[str, Any]) -> None:
+    """Delete the row of a process that ends. Raises the database's errors."""
+    with dedicated_connection() as own, own.cursor() as cursor:
+        cursor.execute(_DELETE, identity)

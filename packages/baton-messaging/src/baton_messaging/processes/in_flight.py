@@ -1,4 +1,4 @@
-"""What a worker has in hand, as ids: of the messages in a bundle, never their payloads."""
+"""What a worker has in flight, as ids: of the messages in a bundle, never their payloads."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ MAX_IDS: Final = 1_000  # of one Celery message; a bundle of ours has a tenth of
 _read: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # a request is read once, however often it is shown
 
 
-def holding_of(requests: Iterable[Any]) -> list[dict[str, Any]]:
+def in_flight_of(requests: Iterable[Any]) -> list[dict[str, Any]]:
     """Describe Celery's requests: consumer, message ids, and since when they run (None: not started)."""
     return [
         {"consumer": str(request.name)[:200], "message_ids": _ids_of(request), "started_at": _started_at(request)}

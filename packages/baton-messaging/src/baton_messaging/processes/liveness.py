@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from celery import current_app
 
+from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.database.errors import takes_writes
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
-from baton_messaging.relaying.bundles import BROKER_ERRORS
 
 
 @dataclass(frozen=True)

@@ -4,24 +4,24 @@ import threading
 from time import monotonic
 
 from baton_messaging.conf import baton
-from baton_messaging.processes.heartbeat import Heart, Sign
+from baton_messaging.processes.heartbeat import HeartbeatWriter, Sign
 
 
-class RoundHeart:
+class RoundHeartbeat:
     """Beats once per HEARTBEAT_SECONDS at most, however fast the loop goes round."""
 
     def __init__(self, role: str) -> None:
-        self._heart = Heart(role)
+        self._heartbeat = HeartbeatWriter(role)
         self._count = 0
         self._counted: float | None = None
 
     def start(self) -> None:
         """Begin to beat."""
-        self._heart.start()
+        self._heartbeat.start()
 
     def stop(self) -> None:
         """Delete the row."""
-        self._heart.stop()
+        self._heartbeat.stop()
 
     def round(self, count: int = 0) -> None:
         """Note that a round was completed, with ``count`` messages."""
@@ -42,10 +42,10 @@ class RoundHeart:
             stopping.wait(min(rest, baton().heartbeat_seconds))
 
     def _beat(self, *, is_consuming: bool, trouble: str = "") -> None:
-        if not self._heart.is_due:
+        if not self._heartbeat.is_due:
             return
         age = None if self._counted is None else monotonic() - self._counted
-        self._heart.beat(
+        self._heartbeat.beat(
             Sign(
                 is_consuming,
                 trouble=trouble,

@@ -8,7 +8,7 @@ from typing import Any
 from celery.beat import PersistentScheduler
 from celery.utils.log import get_logger
 
-from baton_messaging.processes.rounds import RoundHeart
+from baton_messaging.processes.rounds import RoundHeartbeat
 
 logger = get_logger(__name__)
 
@@ -17,25 +17,25 @@ class Scheduler(PersistentScheduler):
     """Sends what is due, and beats. CELERY_BEAT_MAX_LOOP_INTERVAL is how long it sleeps at most."""
 
     def __init__(self, *args: Any, lazy: bool = False, **kwargs: Any) -> None:
-        self._heart = RoundHeart("beat")
+        self._heartbeat = RoundHeartbeat("beat")
         super().__init__(*args, lazy=lazy, **kwargs)
         if not lazy:
-            self._heart.start()
+            self._heartbeat.start()
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Send one task that is due; return the seconds until the next."""
         seconds = float(super().tick(*args, **kwargs))
-        self._heart.round(1)
+        self._heartbeat.round(1)
         return seconds
 
     def close(self) -> None:
         """Write the schedule down, and delete the row."""
         super().close()
-        self._heart.stop()
+        self._heartbeat.stop()
 
     def _ensure_connected(self) -> Any:
         def complain(error: BaseException, interval: float) -> None:
             logger.error("beat: Connection error: %s. Trying again in %s seconds...", error, interval)
 
         max_retries = self.app.conf.broker_connection_max_retries
-        return self.connection.ensure_connection(complain, max_retries, callback=self._heart.trouble)
+        return self.connection.ensure_connection(complain, max_retries, callback=self._heartbeat.trouble)

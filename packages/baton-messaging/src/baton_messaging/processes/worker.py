@@ -15,22 +15,22 @@ from celery.signals import worker_shutdown
 from celery.worker import state
 
 from baton_messaging.conf import baton
-from baton_messaging.processes.heartbeat import Heart, Sign
-from baton_messaging.processes.in_flight import holding_of
+from baton_messaging.processes.heartbeat import HeartbeatWriter, Sign
+from baton_messaging.processes.in_flight import in_flight_of
 from baton_messaging.processes.intake import Intake
 
 FORK_WAIT_SECONDS: Final = 1.0  # for a beat that is being written; a fork is rare, and takes longer than that
 
 
-class HeartStep(bootsteps.StartStopStep):
+class HeartbeatStep(bootsteps.StartStopStep):
     """Lets a worker say that it lives, from the moment its children have been forked."""
 
     requires = ("celery.worker.components:Pool",)
 
     def start(self, worker: Any) -> None:
         """Begin to beat."""
-        heart = Heart("worker", worker.hostname)
-        pulse = Pulse(worker, heart)
+        heart = HeartbeatWriter("worker", worker.hostname)
+        pulse = WorkerHeartbeat(worker, heart)
         _keep_connection_from_children(heart)
         worker.consumer.while_connecting = pulse.beat_if_due
         worker.timer.call_repeatedly(baton().heartbeat_seconds, pulse.beat)
@@ -42,22 +42,22 @@ class HeartStep(bootsteps.StartStopStep):
         """Go on beating: the pool drains now."""
 
     def terminate(self, worker: Any) -> None:
-        """Leave the row to get old: what was in hand goes back to the broker, and is run again."""
+        """Leave the row to get old: what was in flight goes back to the broker, and is run again."""
 
 
-class Pulse:
+class WorkerHeartbeat:
     """What the loop of one worker says of itself, beat by beat."""
 
-    def __init__(self, worker: Any, heart: Heart) -> None:
+    def __init__(self, worker: Any, heart: HeartbeatWriter) -> None:
         self._worker = worker
-        self._heart = heart
+        self._heartbeat = heart
         self._intake = Intake()
         self._finished_count = 0
         self._finished: float | None = None
 
     def beat_if_due(self) -> None:
         """Beat while the loop is busy with connecting."""
-        if self._heart.is_due:
+        if self._heartbeat.is_due:
             self.beat()
 
     def beat(self) -> None:
@@ -70,14 +70,14 @@ class Pulse:
         active, reserved, now = set(state.active_requests), set(state.reserved_requests), monotonic()
         self._count_finished(len(active), now)
         received = consumer.received_at
-        self._heart.beat(
+        self._heartbeat.beat(
             Sign(
                 is_consuming=is_consuming,
                 queues=queues,
                 capacity=capacity,
                 child_count=max(self._worker.pool.num_processes, self._worker.max_concurrency or 0),  # autoscaled
-                running=holding_of(active),
-                reserved=holding_of(reserved - active),
+                running=in_flight_of(active),
+                reserved=in_flight_of(reserved - active),
                 received_count=consumer.received_count,
                 finished_count=self._finished_count,
                 received_age=None if received is None else now - received,
@@ -92,7 +92,7 @@ class Pulse:
             self._finished_count, self._finished = count, now
 
 
-def _keep_connection_from_children(heart: Heart) -> None:
+def _keep_connection_from_children(heart: HeartbeatWriter) -> None:
     """Let no child be forked while a connection is open (F21)."""
     held: list[bool] = []
 

@@ -4,7 +4,7 @@ Triage asks here, too, so that what it announces is what happens. It may know ea
 looks for that one.
 
 A message that was sent to a queue is lost when nothing of it is left in the database (no inbox row, no retry that
-waits, no dead letter), no living worker has it in hand, it was sent longer ago than a grace, and one of these holds:
+waits, no dead letter), no living worker has it in flight, it was sent longer ago than a grace, and one of these holds:
 
     queue empty    its queue has nothing waiting, and nothing that anybody has taken
     overtaken      messages of the same queue that were sent well after it have been processed
@@ -13,7 +13,7 @@ Neither can be said while the broker holds a dead letter: what died and was not 
 it would kill again.
 
 So with a queue that is merely long nothing is lost (F78): it is not empty, and what was sent later comes later. The
-rule may err towards "lost" where order is broken on purpose (a bundle handed back goes to the tail), which costs one
+rule may err towards "lost" where order is broken on purpose (a bundle requeued goes to the tail), which costs one
 more copy; the inbox absorbs it.
 """
 
@@ -41,7 +41,7 @@ class QueueState:
     # When the LATER_COUNT-th newest of the messages that were processed was sent; None when so many are not known.
     served_until: datetime | None
     # Every living worker of the queue has said since the look what it holds. RabbitMQ does not tell what was taken.
-    are_hands_known: bool
+    is_in_flight_known: bool
     # Dead letters that the collector has not fetched: any of them may be the message that is looked for.
     uncollected_count: int = 0
 
@@ -50,7 +50,7 @@ class QueueState:
         """Tell whether no message is in the queue, nor on its way from it into a worker's hand."""
         if self.depth.waiting:
             return False
-        return self.are_hands_known if self.depth.taken is None else self.depth.taken == 0
+        return self.is_in_flight_known if self.depth.taken is None else self.depth.taken == 0
 
     @property
     def lost_before(self) -> datetime | None:
@@ -65,7 +65,7 @@ class QueueState:
         return min(self.served_until - MARGIN, in_grace_since)
 
 
-def cause_of_loss(sent_at: datetime, state: QueueState) -> Cause | None:
+def proof_of_loss(sent_at: datetime, state: QueueState) -> Cause | None:
     """Return why a message that was last sent at ``sent_at``, and is nowhere else, is lost; None when it is not."""
     if state.lost_before is None or sent_at >= state.lost_before:
         return None
@@ -78,7 +78,7 @@ def wait_for_proof(sent_at: datetime, state: QueueState) -> Wait | None:
     ``collector``: the dead-letter queue must be emptied. ``grace``: the message is too young. ``queue``: its queue must
     get empty, or later messages of it must be processed.
     """
-    if cause_of_loss(sent_at, state):
+    if proof_of_loss(sent_at, state):
         return None
     if state.uncollected_count:
         return "collector"

@@ -12,11 +12,31 @@ from uuid import UUID
 
 from django.db import connection
 
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import OutboxMessage
-from baton_messaging.recovery.conditions import NOT_DEAD, NOT_PROCESSED
-from baton_messaging.recovery.loss_rule import Cause, QueueState, cause_of_loss, grace
+from baton_messaging.models.dead_letter import RELAY
+from baton_messaging.recovery.loss_rule import Cause, QueueState, grace, proof_of_loss
+
+# What must hold of a message that is nowhere, demanded again by ``resend``. ``{message}`` stands for a row that has the
+# message's id, ``%(consumer)s`` for the consumer that it was sent to.
+NOT_PROCESSED: Final = """
+    NOT EXISTS (
+        SELECT 1 FROM baton_inbox AS processed
+        WHERE processed.message_id = {message}.message_id AND processed.consumer = %(consumer)s)
+"""
+
+NOT_DEAD: Final = """
+    NOT EXISTS (
+        SELECT 1 FROM baton_dead_letter AS letter
+        WHERE letter.message_id = {message}.message_id AND letter.consumer = %(consumer)s)
+"""
+
+REPLAY_REQUESTED: Final = """
+    EXISTS (
+        SELECT 1 FROM baton_dead_letter AS letter
+        WHERE letter.message_id = {message}.message_id AND letter.consumer = %(consumer)s
+          AND letter.state = 'requested')
+"""
 
 _LAST_ATTEMPT: Final = """
     LATERAL (
@@ -119,4 +139,4 @@ def _loss(consumer: str, row: Any, state: QueueState) -> Loss:
 
 
 def _cause(sent_at: datetime, state: QueueState) -> Cause:
-    return cause_of_loss(sent_at, state) or "overtaken"
+    return proof_of_loss(sent_at, state) or "overtaken"

@@ -1,4 +1,4 @@
-"""Look at the queues: how deep they are, how far they have been served, and what the workers have in hand."""
+"""Look at the queues: how deep they are, how far they have been served, and what the workers have in flight."""
 
 import time
 from collections import defaultdict
@@ -31,7 +31,7 @@ Held = dict[str, set[UUID]]  # by consumer
 
 
 def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
-    """Return the state of each queue, and what living workers have in hand. Raises the broker's errors.
+    """Return the state of each queue, and what living workers have in flight. Raises the broker's errors.
 
     In the order in which a message moves, so that one that moves meanwhile is met further on: queues, hands, dead
     letters; the tables come last, in ``losses``. Where the broker does not tell what was taken (RabbitMQ), this waits
@@ -44,7 +44,7 @@ def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
         found = depths(broker, queues)
         silent = [name for name, depth in found.items() if depth.taken is None and not depth.waiting]
         unheard = _wait_for_beats(silent, since=_database_time()) if silent else set()
-        held = held_now()
+        held = in_flight_now()
         uncollected_count = depths(broker, [DEAD_LETTER_QUEUE])[DEAD_LETTER_QUEUE].total
     served = served_until()
     states = {
@@ -54,7 +54,7 @@ def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
     return states, held
 
 
-def held_now() -> Held:
+def in_flight_now() -> Held:
     """Return the ids of the messages that living workers run, or have taken, by consumer."""
     held: Held = defaultdict(set)
     for running, reserved in Heartbeat.objects.fresh().workers().values_list("running", "reserved"):

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import structlog
 
+from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.conf import baton
 from baton_messaging.recovery.findings import Finding, findings
 from baton_messaging.recovery.loss_rule import QueueState
@@ -17,7 +18,6 @@ from baton_messaging.recovery.losses import Loss, is_any_suspect, losses_of
 from baton_messaging.recovery.queue_states import look
 from baton_messaging.recovery.resend import send_again
 from baton_messaging.recovery.settlement import settle
-from baton_messaging.relaying.bundles import BROKER_ERRORS
 from baton_messaging.routing.ownership import queue_of
 from baton_messaging.routing.queues import UnknownQueue
 from baton_messaging.routing.subscriptions import all_consumers

@@ -11,9 +11,8 @@ from typing import Final
 
 from django.db import connection, transaction
 
-from baton_messaging.database.outbox_notify import wake_relay_on_commit
-from baton_messaging.recovery.conditions import NOT_DEAD, NOT_PROCESSED, REPLAY_REQUESTED
-from baton_messaging.recovery.losses import Loss
+from baton_messaging.database.outbox_notify import notify_relay_on_commit
+from baton_messaging.recovery.losses import NOT_DEAD, NOT_PROCESSED, REPLAY_REQUESTED, Loss
 
 LOST: Final = "LostByBroker"  # what the history of a message says instead of an error
 
@@ -72,5 +71,5 @@ def send_again(consumer: str, losses: Sequence[Loss]) -> int:
         count += cursor.rowcount
         if count:
             cursor.execute(_COUNT, [consumer, count])
-            wake_relay_on_commit()
+            notify_relay_on_commit()
     return int(count)

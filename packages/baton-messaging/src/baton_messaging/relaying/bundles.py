@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 import amqp.exceptions
-import kombu.exceptions
-import redis.exceptions
+import kombu
 import structlog
 
+from baton_messaging.broker.errors import BROKER_ERRORS, UnroutableMessage
 from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
-from baton_messaging.broker.routing import UnroutableMessage
 from baton_messaging.errors import MessagingError
 from baton_messaging.messages.envelope import Envelope, seal
 from baton_messaging.routing.ownership import queue_of
@@ -27,12 +26,6 @@ log = structlog.get_logger(__name__)
 
 Refusals = dict[UUID, Exception]
 
-BROKER_ERRORS = (
-    kombu.exceptions.OperationalError,
-    amqp.exceptions.AMQPError,
-    redis.exceptions.RedisError,  # also "OOM command not allowed": a full Redis takes nothing from anybody (F35)
-    OSError,
-)
 _BASIC_CLASS = 60  # AMQP's class of publishing; an error of class 50 comes from declaring the queue
 
 

@@ -14,14 +14,15 @@ import structlog
 from celery import current_app
 from django.db import DatabaseError, connection
 
+from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.conf import baton
 from baton_messaging.database.errors import is_passing
 from baton_messaging.database.outbox_notify import CHANNEL
 from baton_messaging.models.heartbeat import Trouble
-from baton_messaging.processes.rounds import RoundHeart
-from baton_messaging.relaying.bundles import BROKER_ERRORS, BrokerFull, BrokerTrouble
+from baton_messaging.processes.rounds import RoundHeartbeat
+from baton_messaging.relaying.bundles import BrokerFull, BrokerTrouble
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
 
@@ -38,10 +39,10 @@ class Relay:
         self._stopping = threading.Event()
         self._trouble_count = 0
         self._listening = False
-        self._heart = RoundHeart("relay")
+        self._heartbeat = RoundHeartbeat("relay")
 
     def stop(self, *_signal: Any) -> None:
-        """Finish the round in hand, then return from run()."""
+        """Finish the round in flight, then return from run()."""
         self._stopping.set()
 
     def stop_on_signals(self) -> None:
@@ -56,7 +57,7 @@ class Relay:
     def run(self) -> None:
         """Relay until stopped."""
         log.info("relay_started")
-        self._heart.start()
+        self._heartbeat.start()
         while not self._stopping.is_set():
             try:
                 with current_app.connection_for_write() as broker:
@@ -68,7 +69,7 @@ class Relay:
                     raise
                 self._drop_database_connection()
                 self._back_off("database_in_trouble", error)
-        self._heart.stop()
+        self._heartbeat.stop()
         log.info("relay_stopped")
 
     def _relay_over(self, broker: kombu.Connection) -> None:
@@ -81,7 +82,7 @@ class Relay:
             except BrokerFull:
                 self._sit_out(broker)
                 continue
-            self._heart.round(count)
+            self._heartbeat.round(count)
             if not count:
                 self._wait()
             self._trouble_count = 0
@@ -95,7 +96,7 @@ class Relay:
         log.warning("broker_full")
         try:
             while not self._stopping.is_set() and is_still_blocked(broker, seconds=LISTEN_SECONDS):
-                self._heart.trouble(Trouble.BROKER_FULL)
+                self._heartbeat.trouble(Trouble.BROKER_FULL)
         except BROKER_ERRORS as error:
             raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
 
@@ -120,7 +121,7 @@ class Relay:
         ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
         seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several relays, guards nothing
         log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
-        self._heart.wait(self._stopping, seconds)
+        self._heartbeat.wait(self._stopping, seconds)
 
 
 def _name_misdeclared_queues(broker: kombu.Connection) -> None:

@@ -14,15 +14,15 @@ import structlog
 from django.db import transaction
 
 from baton_messaging.conf import baton
-from baton_messaging.consuming.failures import describe
-from baton_messaging.dead_letters import RELAY, bury
+from baton_messaging.dead_letters import record_dead_letter
 from baton_messaging.errors import UnknownEvent
 from baton_messaging.events import is_known
 from baton_messaging.flow_control.holds import current_holds
 from baton_messaging.flow_control.parking import park
+from baton_messaging.messages.error_description import describe
 from baton_messaging.messages.tracing import relayed
 from baton_messaging.models import OutboxMessage
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.dead_letter import RELAY, Reason
 from baton_messaging.relaying.bundles import BrokerTrouble, QueueTrouble, send_bundles
 from baton_messaging.routing.subscriptions import subscriptions_of
 
@@ -72,7 +72,7 @@ def send_outbox(producer: kombu.Producer) -> int:
         _mark(deliveries)
     for delivery in deliveries:
         if delivery.refusals:
-            _postpone_or_bury(delivery)
+            _postpone_or_dead_letter(delivery)
     return len(rows)
 
 
@@ -111,8 +111,8 @@ def _mark(deliveries: list[Delivery]) -> None:
         relayed(delivery.row.envelope() for delivery in deliveries if delivery.is_complete)
 
 
-def _postpone_or_bury(delivery: Delivery) -> None:
-    """Let the row wait; after RELAY_MAX_SEND_FAILURES bury the copies that were at fault themselves."""
+def _postpone_or_dead_letter(delivery: Delivery) -> None:
+    """Let the row wait; after RELAY_MAX_SEND_FAILURES dead-letter the copies that were at fault themselves."""
     row, sent = delivery.row, set(delivery.sent)
     at_fault = any(not isinstance(error, QueueTrouble) for error in delivery.refusals.values())
     spent = row.send_failure_count + 1 >= baton().relay_max_send_failures
@@ -122,7 +122,7 @@ def _postpone_or_bury(delivery: Delivery) -> None:
         for consumer, error in delivery.refusals.items():
             if spent and not isinstance(error, QueueTrouble):
                 reason = Reason.UNKNOWN_EVENT if isinstance(error, UnknownEvent) else Reason.UNROUTABLE
-                bury(
+                record_dead_letter(
                     consumer=consumer,
                     envelope=row.envelope(),
                     reason=reason,
@@ -135,4 +135,6 @@ def _postpone_or_bury(delivery: Delivery) -> None:
         else:
             errors = "; ".join(f"{consumer}: {error}" for consumer, error in delivery.refusals.items())
             row.postpone(sent_to=sorted(sent), delay=REFUSED_AGAIN_AFTER, error=errors, at_fault=at_fault)
-    log.warning("send_refused", message_id=str(row.message_id), consumers=sorted(delivery.refusals), buried=spent)
+    log.warning(
+        "send_refused", message_id=str(row.message_id), consumers=sorted(delivery.refusals), dead_lettered=spent
+    )

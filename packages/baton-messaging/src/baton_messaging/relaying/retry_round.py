@@ -8,11 +8,11 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.conf import baton
-from baton_messaging.consuming.failures import describe
-from baton_messaging.dead_letters import bury
+from baton_messaging.dead_letters import record_dead_letter
 from baton_messaging.flow_control.probes import tend
+from baton_messaging.messages.error_description import describe
 from baton_messaging.models import Attempt
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.relaying.bundles import BrokerTrouble, QueueTrouble, send_bundles
@@ -50,7 +50,7 @@ def _send_group(consumer: str, group: list[Attempt], producer: kombu.Producer) -
     for attempt in group:
         error = refusals.get(attempt.message_id)
         if error is not None and not _may_pass(attempt, error):
-            _bury(attempt, error)
+            _dead_letter(attempt, error)
 
 
 def _may_pass(attempt: Attempt, error: Exception) -> bool:
@@ -62,11 +62,11 @@ def _may_pass(attempt: Attempt, error: Exception) -> bool:
     return isinstance(error, QueueTrouble)
 
 
-def _bury(attempt: Attempt, error: Exception) -> None:
+def _dead_letter(attempt: Attempt, error: Exception) -> None:
     with transaction.atomic():
         if not Attempt.objects.mark_sent([attempt]):
             return  # another relay has it
-        bury(
+        record_dead_letter(
             consumer=attempt.consumer,
             envelope=attempt.open_envelope(),
             reason=Reason.UNROUTABLE,

@@ -32,7 +32,6 @@ from kombu.message import Message
 from baton_messaging.broker.rabbitmq.declarations import Misdeclared, misdeclared
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS, Renewal
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
-from baton_messaging.broker.redis.lease import LeasePoller
 from baton_messaging.worker.in_flight import keeping_what_was_handed_out
 
 log = structlog.get_logger(__name__)
@@ -184,8 +183,8 @@ class Consumer(CeleryConsumer):
     def _renew_leases_meanwhile(self) -> None:
         while True:
             connection = self.connection  # None while the consumer looks for the broker
-            poller = getattr(connection.transport, "cycle", None) if connection else None
-            if isinstance(poller, LeasePoller):
+            if connection and connection.transport.driver_type == "redis":
+                poller = connection.transport.cycle  # broker.redis.lease.LeasePoller
                 poller.renew_leases()
                 sleep(poller.lease_renewal_seconds)
             else:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 from celery.signals import task_unknown
 
-from baton_messaging.database.dedicated_connection import own_connection
+from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.database.text import storable
 from baton_messaging.models.interruption import Kind
 
@@ -26,7 +26,7 @@ def note(kind: Kind, *, task_id: str, consumer: str, worker: str, detail: str = 
     """Write the note, or log that it could not be written."""
     values = [*map(_cut, (task_id, consumer, kind, detail, traceback, worker), _LENGTHS)]
     try:
-        with own_connection() as own, own.cursor() as cursor:
+        with dedicated_connection() as own, own.cursor() as cursor:
             cursor.execute(_INSERT, values)
     except Exception as error:  # whatever it is: the message itself is safe in the broker
         log.warning("interruption_not_noted", consumer=consumer, kind=str(kind), error_class=type(error).__name__)

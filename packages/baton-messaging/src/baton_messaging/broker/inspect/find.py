@@ -18,10 +18,7 @@ import kombu
 from kombu.utils.json import loads
 
 from baton_messaging.broker.dead_letter_headers import is_message
-from baton_messaging.broker.redis.transport import Channel as RedisChannel
-from baton_messaging.broker.redis.unacked import Booking
 
-_CHUNK: Final = 500  # messages read at a time
 _MESSAGE_ID: Final = re.compile(rb'message_id\\*": ?\\*"([0-9a-f-]{36})')
 _BODY: Final = re.compile(rb'"body": ?"([^"]*)"')
 
@@ -47,12 +44,12 @@ class Search:
 
 def locate(connection: kombu.Connection, queues: Collection[str], message_ids: Collection[str], *, by: float) -> Search:
     """Look for the messages in the queues, until ``by`` (of the monotonic clock). Raises the connection's errors."""
-    channel: Any = connection.default_channel
-    if not isinstance(channel, RedisChannel):
+    if connection.transport.driver_type != "redis":
         return Search(is_complete=False)
     wanted = frozenset(message_id.encode() for message_id in message_ids)
     if not wanted:
         return Search()
+    channel: Any = connection.default_channel
     search = _look(channel, queues, wanted, by)
     if search.is_complete and wanted - {find.message_id.encode() for find in search.finds}:
         again = _look(channel, queues, wanted, by)
@@ -62,31 +59,12 @@ def locate(connection: kombu.Connection, queues: Collection[str], message_ids: C
 
 def _look(channel: Any, queues: Collection[str], wanted: frozenset[bytes], by: float) -> Search:
     search = Search()
-    for queue, ahead_count, raw in _raws(channel, queues):
+    for queue, ahead_count, raw in channel.copies(queues):
         if monotonic() > by:
             search.is_complete = False
             break
         search.finds += _finds(queue, ahead_count, raw, wanted)
     return search
-
-
-def _raws(channel: Any, queues: Collection[str]) -> Iterator[tuple[str, int | None, bytes]]:
-    """Yield queue, number of messages before it, and text. New ones come in on the left: none is passed over.
-
-    kombu's client puts the prefix of all keys before those of the commands it uses itself, which these two are not.
-    """
-    with channel.conn_or_acquire() as client:
-        for queue in queues:
-            for step in channel.priority_steps:
-                key, start = channel._q_for_pri(queue, step), 0
-                length = client.llen(key)
-                while chunk := client.lrange(channel.key(key), start, start + _CHUNK - 1):
-                    yield from ((queue, max(0, length - 1 - start - at), raw) for at, raw in enumerate(chunk))
-                    start += _CHUNK
-        for tag, text in client.hscan_iter(channel.key(channel.unacked_key), count=_CHUNK):
-            booking = Booking.read(tag.decode(), text)
-            if booking.queue in queues:
-                yield booking.queue, None, booking.raw.encode("utf-8", "surrogateescape")
 
 
 def _finds(queue: str, ahead_count: int | None, raw: bytes, wanted: frozenset[bytes]) -> Iterator[Find]:

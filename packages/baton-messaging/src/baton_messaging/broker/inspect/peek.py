@@ -1,7 +1,7 @@
 """Look at what waits in a queue without taking anything away from its workers, on both brokers.
 
 On Redis that is reading lists, and what workers have taken is seen, too. RabbitMQ has no such thing: there each message
-is copied to the tail of its queue (moving.py says why); what its workers hold is not seen.
+is copied to the tail of its queue (shovel.py says why); what its workers hold is not seen.
 """
 
 from collections.abc import Iterator
@@ -15,18 +15,12 @@ from kombu.utils.json import loads
 
 from baton_messaging.broker.dead_letter_headers import is_message
 from baton_messaging.broker.rabbitmq.shovel import message_count, move
-from baton_messaging.broker.redis.dequeue import Message as RedisMessage
-from baton_messaging.broker.redis.transport import Channel as RedisChannel
-from baton_messaging.broker.redis.unacked import Booking
-
-_CHUNK = 100  # messages read at a time
 
 
 def peek(connection: kombu.Connection, queue: str, *, limit: int) -> Iterator[Message | None]:
     """Yield up to ``limit`` messages of a queue; None for what is no message. Raises the connection's errors."""
-    channel = connection.default_channel
-    if isinstance(channel, RedisChannel):
-        yield from _on_redis(channel, queue, limit)
+    if connection.transport.driver_type == "redis":
+        yield from _on_redis(connection.default_channel, queue, limit)
         return
     own: Any = connection.channel()
     try:
@@ -40,23 +34,10 @@ def peek(connection: kombu.Connection, queue: str, *, limit: int) -> Iterator[Me
 
 
 def _on_redis(channel: Any, queue: str, limit: int) -> Iterator[Message | None]:
-    for number, raw in enumerate(_texts(channel, queue)):
+    for number, (_queue, _ahead_count, raw) in enumerate(channel.copies([queue])):
         if number == limit:
             return
         yield _read(channel, raw)
-
-
-def _texts(channel: Any, queue: str) -> Iterator[bytes]:
-    with channel.conn_or_acquire() as client:
-        for step in channel.priority_steps:
-            key, start = channel._q_for_pri(queue, step), 0
-            while chunk := client.lrange(key, start, start + _CHUNK - 1):
-                yield from chunk
-                start += _CHUNK
-        for tag, text in client.hscan_iter(channel.unacked_key, count=_CHUNK):
-            booking = Booking.read(tag.decode(), text)
-            if booking.queue == queue:
-                yield booking.raw.encode("utf-8", "surrogateescape")
 
 
 def _read(channel: Any, raw: bytes) -> Message | None:
@@ -67,4 +48,5 @@ def _read(channel: Any, raw: bytes) -> Message | None:
     if not is_message(payload):
         return None
     payload["properties"].setdefault("delivery_tag", "")
-    return RedisMessage(payload, channel=channel)
+    message: Message = channel.Message(payload, channel=channel)
+    return message

@@ -3,21 +3,32 @@
 Invariant: what a batch that did not fail has flushed is with the broker; of one that failed nobody knows what arrived.
 """
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
-
-if TYPE_CHECKING:
-    from baton_messaging.broker.rabbitmq.transport import Channel
 
 #: Seconds. What is not confirmed by then is taken for lost with its connection.
 CONFIRM_TIMEOUT: Final = 30.0
 
 
+class ConfirmingChannel(Protocol):
+    """What a batch asks of its channel: to publish without waiting, and to wait for all confirms at once."""
+
+    @property
+    def unconfirmed_count(self) -> int:
+        """Return how many messages are not confirmed yet."""
+
+    def publish_unconfirmed(self, message: Any, **kwargs: Any) -> Any:
+        """Publish without waiting."""
+
+    def await_confirms(self, timeout_seconds: float) -> None:
+        """Wait until all messages are confirmed; raise the first thing that went wrong with any of them."""
+
+
 class ConfirmedBatch:
     """Messages on their way."""
 
-    def __init__(self, channel: "Channel", max_size: int) -> None:
+    def __init__(self, channel: ConfirmingChannel, max_size: int) -> None:
         self.channel = channel
         self._max_size = max_size
         self._failed = False

@@ -1,4 +1,4 @@
-"""Wait for a RabbitMQ that takes no messages (rabbitmq.py), over the connection on which it said so."""
+"""A RabbitMQ that takes no messages (transport.py) is waited for, over the connection on which it said so."""
 
 from contextlib import suppress
 from typing import Any

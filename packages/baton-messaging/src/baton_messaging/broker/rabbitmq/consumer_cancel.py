@@ -1,9 +1,9 @@
-"""Nobody keeps to himself that RabbitMQ has ended a consumer.
+"""A consumer that RabbitMQ has ended is told of in the event loop, whoever has read it.
 
 RabbitMQ cancels a consumer whose queue is deleted, and closes a channel on which something was wrong. py-amqp raises
-this in whoever reads the connection at that moment. In a worker that may be somebody who waits for something else and
-takes any error for his own: Celery's first look after its start, its remote control, the heart's look at the queues.
-The worker then goes on, connected and healthy, and consumes nothing for ever.
+this in whoever reads the connection at that moment. In a worker that may be code which waits for something else and
+takes any error for its own: Celery's first look after its start, its remote control, the heartbeat's question about the
+queues. The worker then goes on, connected and healthy, and consumes nothing for ever.
 
 Invariant: what has ended a consumer is raised in the event loop before that waits again, whoever has read it.
 """

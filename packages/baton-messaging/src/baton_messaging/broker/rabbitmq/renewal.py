@@ -5,7 +5,7 @@ cancel its consumers. It takes them for those of a queue that has failed over, s
 itself, and then loses track of them: each counts as a consumer, is given as many messages as it may hold, and none of
 them ever leaves the broker. Nothing that a client may ask tells such a consumer from another. RabbitMQ 4 cancels it.
 
-Invariant: only a worker that has nothing in hand renews, and it reads first what is on its way to it.
+Invariant: only a worker that has nothing in flight renews, and it reads first what is on its way to it.
 Hazards: a message that the broker believes to have delivered goes back to its queue, which counts as a delivery; a
 worker for several queues is not idle while one of them keeps it busy.
 Why it is done so: docs/decisions/an-idle-worker-subscribes-anew.md.
@@ -20,7 +20,7 @@ from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 
 RENEWAL_SECONDS: Final = 20.0  # without a message, until a subscription is renewed
-PATIENCE_SECONDS: Final = 5.0  # with the broker: the event loop waits meanwhile
+DEADLINE_SECONDS: Final = 5.0  # for the broker's answer: the event loop waits meanwhile
 
 
 class Renewal:
@@ -40,7 +40,7 @@ class Renewal:
         if is_still_blocked(worker.connection, seconds=0):  # it would not be heard
             return
         try:
-            with answering_within(worker.connection, PATIENCE_SECONDS):
+            with answering_within(worker.connection, DEADLINE_SECONDS):
                 self._renew()
         except ChannelError as error:  # the queue is declared otherwise by now, or gone: whoever connects deals with it
             raise RecoverableConnectionError(f"subscription not renewed: {error}") from error

@@ -1,4 +1,4 @@
-"""How long somebody waits for RabbitMQ who has a loop to keep turning.
+"""A deadline bounds the wait for RabbitMQ where a loop has to keep turning.
 
 py-amqp waits for an answer for ever. A RabbitMQ that hangs, on a machine that still acknowledges what it is sent, would
 so hold up the event loop of whoever asks.
@@ -21,7 +21,7 @@ from kombu.transport import pyamqp
 def answering_within(connection: kombu.Connection | None, seconds: float) -> Iterator[None]:
     """Raise TimeoutError in what waits for RabbitMQ longer than that in all. Redis has its ``socket_timeout``."""
     link = connection.connection if connection and connection.connected else None
-    if not isinstance(link, PatientConnection):
+    if not isinstance(link, DeadlineConnection):
         yield
         return
     link.deadline = monotonic() + seconds
@@ -31,7 +31,7 @@ def answering_within(connection: kombu.Connection | None, seconds: float) -> Ite
         link.deadline = None
 
 
-class PatientConnection(pyamqp.Connection):
+class DeadlineConnection(pyamqp.Connection):
     """Waits for an answer until ``deadline``, by the monotonic clock."""
 
     deadline: float | None = None
@@ -43,7 +43,7 @@ class PatientConnection(pyamqp.Connection):
         super().drain_events(timeout)
 
 
-class PatientChannel(pyamqp.Channel):
+class DeadlineChannel(pyamqp.Channel):
     """Ends with the answer that nobody waited for: else each of them would cost the connection a channel."""
 
     connection: Any

@@ -8,8 +8,8 @@ A RabbitMQ that is short of memory or disk reads no more from who has published,
 and no answer to a farewell. It says so, and then everybody here is told at once (BrokerBlocked) instead of waiting: a
 worker's events must not keep it from consuming, which is what empties the broker.
 
-Its workers hear of every consumer that RabbitMQ ends (losses.py), and wait for an answer no longer than they want to
-(patience.py).
+Its workers hear of every consumer that RabbitMQ ends (consumer_cancel.py), and wait for an answer no longer than they
+want to (timeouts.py).
 
 Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in routing/queues.py.
 """
@@ -22,10 +22,10 @@ from amqp.exceptions import MessageNacked, RecoverableConnectionError
 from kombu.exceptions import OperationalError
 from kombu.transport import pyamqp
 
+from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.broker.rabbitmq.batch import CONFIRM_TIMEOUT, ConfirmedBatch
 from baton_messaging.broker.rabbitmq.consumer_cancel import AttentiveChannel, AttentiveConnection
-from baton_messaging.broker.rabbitmq.timeouts import PatientChannel, PatientConnection
-from baton_messaging.broker.routing import UnroutableMessage
+from baton_messaging.broker.rabbitmq.timeouts import DeadlineChannel, DeadlineConnection
 
 
 class BrokerBlocked(OperationalError):
@@ -39,7 +39,7 @@ class BrokerBlocked(OperationalError):
         super().__init__("The broker is short of memory or disk, and takes no messages until it has some again.")
 
 
-class Channel(AttentiveChannel, PatientChannel):
+class Channel(AttentiveChannel, DeadlineChannel):
     """A channel that knows which of its messages are not confirmed yet."""
 
     _confirm_selected: bool
@@ -150,7 +150,7 @@ class Channel(AttentiveChannel, PatientChannel):
         self._refusals.append(UnroutableMessage(exchange, routing_key))
 
 
-class Connection(AttentiveConnection, PatientConnection):
+class Connection(AttentiveConnection, DeadlineConnection):
     """A connection with such channels, which knows whether the broker listens."""
 
     Channel = Channel

@@ -1,6 +1,6 @@
 """How often a message may come back: a quorum queue's delivery limit.
 
-A return is a delivery that ended without a verdict: handed back (``requeue``), its worker gone, its lease run out, or
+A return is a delivery that ended without an answer: requeued, its worker gone, its lease run out, or
 its connection closed. Each counts in the header ``x-delivery-count``, as on RabbitMQ, and a limit of n allows n
 returns, so n + 1 runs. What comes back more often kills its workers, and is dead-lettered.
 

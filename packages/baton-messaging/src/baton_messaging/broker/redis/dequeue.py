@@ -1,8 +1,8 @@
-"""Take messages out of their queues so that each is, at every moment, either in its queue or booked to a worker.
+"""Messages are dequeued so that each is, at every moment, either in its queue or an unacked delivery of a worker.
 
-Two states instead of kombu's BRPOP, on the same connection: *taking* (the TAKE script, which answers at once) and, if
-nothing was there, *waiting* for a bell (see ringing.py). A take brings along the acks of what has just ended (see
-qos.py): a child waits for one round trip less. Each delivery gets a tag of its own, so that a late ack, from a worker
+Two states instead of kombu's BRPOP, on one connection: *dequeuing* (the script DEQUEUE, which answers at once) and, if
+nothing was there, *waiting* for a notification (notify.py). A dequeue brings along the acks of what has just ended
+(qos.py): a child waits for one round trip less. Each delivery gets a tag of its own, so that a late ack, from a worker
 that was stopped for longer than its lease, does not end somebody else's delivery.
 """
 
@@ -24,8 +24,8 @@ from redis.exceptions import ReadOnlyError, ResponseError
 from uuid_utils.compat import uuid7
 
 from baton_messaging.broker.dead_letter_headers import is_message
-from baton_messaging.broker.redis.notify import RingingChannel
-from baton_messaging.broker.redis.scripts import TAKE
+from baton_messaging.broker.redis.notify import NotifyingChannel
+from baton_messaging.broker.redis.scripts import DEQUEUE
 
 log = structlog.get_logger(__name__)
 
@@ -62,13 +62,13 @@ class StrictBase64(Base64):
         return base64.b64decode(s, validate=True)
 
 
-class TakingChannel(RingingChannel):
-    """A channel that consumes in two steps: wait for a bell, then take and book."""
+class DequeuingChannel(NotifyingChannel):
+    """A channel that consumes in two steps: wait for a notification, then dequeue."""
 
     Message = Message
     codecs = {"base64": StrictBase64()}
     _in_poll: Any
-    #: What the connection of the consumer is doing, while `_in_poll`: waiting for a bell, or else taking.
+    #: What the connection of the consumer is doing, while `_in_poll`: waiting for a notification, or else dequeuing.
     _waiting = False
     #: The unique part of the tag of the delivery that is on its way to us: ours, but not read yet.
     _on_its_way: str | None = None
@@ -82,18 +82,18 @@ class TakingChannel(RingingChannel):
         return f"{self.global_keyprefix}{name}"
 
     def basic_consume(self, queue: str, no_ack: bool, *args: Any, **kwargs: Any) -> Any:
-        """Consume; a queue that is consumed without acknowledgement is not booked."""
+        """Consume; what is consumed without acknowledgement is never unacked."""
         (self._no_ack_queues.add if no_ack else self._no_ack_queues.discard)(queue)
         return super().basic_consume(queue, no_ack, *args, **kwargs)
 
     def basic_get(self, queue: str, no_ack: bool = False, **_kwargs: Any) -> BaseMessage | None:
         """Return one message, None if there is none."""
-        arguments = self._take_arguments([queue], str(uuid7()), {queue} if no_ack else set())
+        arguments = self._dequeue_arguments([queue], str(uuid7()), {queue} if no_ack else set())
         with self.conn_or_acquire() as client:
-            _lost, *taken = client.execute_command("EVAL", *arguments)
-        if not taken:
+            _lost, *dequeued = client.execute_command("EVAL", *arguments)
+        if not dequeued:
             return None
-        payload = self._read(taken)
+        payload = self._read(dequeued)
         if payload is None:
             return None
         message = self.Message(payload, channel=self)
@@ -102,13 +102,13 @@ class TakingChannel(RingingChannel):
         return message
 
     @property
-    def is_taking(self) -> bool:
+    def is_dequeuing(self) -> bool:
         """Tell whether we have asked for a delivery and not read the answer yet."""
         return self._on_its_way is not None
 
     @property
-    def is_about_to_take(self) -> bool:
-        """Tell whether the event loop, in whose thread we are, takes at the end of this turn if there is room."""
+    def is_about_to_dequeue(self) -> bool:
+        """Tell whether the event loop, in whose thread we are, dequeues at the end of this turn if there is room."""
         if self.closed or self._in_poll or self._waiting or not self.active_queues:
             return False
         return bool(self.connection.cycle.is_turned_by_this_thread)
@@ -123,7 +123,7 @@ class TakingChannel(RingingChannel):
             try:
                 self._read_answer(deliver=self._keep)
             except (Empty, *self.connection_errors):
-                self._in_poll = None  # booked, if it was anything: it comes back when its lease runs out
+                self._in_poll = None  # unacked, if it was anything: it comes back when its lease runs out
         super().close()
 
     def _brpop_start(self, timeout: float | None = None) -> None:
@@ -133,11 +133,11 @@ class TakingChannel(RingingChannel):
         self._in_poll = self.client.connection
         self._brpop_sent_at = monotonic()
         if self._waiting:
-            bells = [self.key(self.bell(queue)) for queue in queues]
-            self._in_poll.send_command("BZPOPMIN", *bells, timeout or self.brpop_timeout or 0)
+            keys = [self.key(self.notification_key(queue)) for queue in queues]
+            self._in_poll.send_command("BZPOPMIN", *keys, timeout or self.brpop_timeout or 0)
         else:
             self._on_its_way = str(uuid7())
-            arguments = self._take_arguments(queues, self._on_its_way, self._no_ack_queues)
+            arguments = self._dequeue_arguments(queues, self._on_its_way, self._no_ack_queues)
             self._in_poll.send_command("EVAL", *arguments, *self.qos.riding)
 
     def _on_connection_disconnect(self, connection: Any) -> None:
@@ -156,11 +156,11 @@ class TakingChannel(RingingChannel):
 
     def _read_answer(self, deliver: Callable[[dict[str, Any], str], None]) -> bool:
         try:
-            taken = self._answer()
-            payload = self._read(taken) if taken else None
+            dequeued = self._answer()
+            payload = self._read(dequeued) if dequeued else None
             if payload is None:
                 raise Empty
-            queue = bytes_to_str(taken[0])
+            queue = bytes_to_str(dequeued[0])
             self._queue_cycle.rotate(queue)
             deliver(payload, queue)
             return True
@@ -170,7 +170,7 @@ class TakingChannel(RingingChannel):
             self._flush_brpop_reauth()
 
     def _answer(self) -> Any:
-        """Return what was taken, None if nothing was, or if it was a bell that answered."""
+        """Return what was dequeued, None if nothing was, or if it was a notification that came."""
         waiting, self._waiting = self._waiting, False
         try:
             answer = self.client.parse_response(self.client.connection, "BZPOPMIN" if waiting else "EVAL")
@@ -187,20 +187,20 @@ class TakingChannel(RingingChannel):
             return None
         if waiting:
             return None
-        lost, *taken = answer
+        lost, *dequeued = answer
         self.qos.end_riding(lost=[bytes_to_str(tag) for tag in lost])
-        self._waiting = not taken
-        return taken
+        self._waiting = not dequeued
+        return dequeued
 
-    def _read(self, taken: list[bytes]) -> dict[str, Any] | None:
-        """Return the message that was taken, as kombu wants it; what is no message goes to the dead letters."""
-        _queue, tag, raw = (part.decode("utf-8", "surrogateescape") for part in taken)
+    def _read(self, dequeued: list[bytes]) -> dict[str, Any] | None:
+        """Return the message that was dequeued, as kombu wants it; what is no message goes to the dead letters."""
+        _queue, tag, raw = (part.decode("utf-8", "surrogateescape") for part in dequeued)
         try:
             payload = loads(raw)
         except Exception:  # whatever a foreign text makes of kombu's decoder
             payload = None
         if not is_message(payload):
-            self.qos.bury_unreadable(tag, raw)
+            self.qos.dead_letter_unreadable(tag, raw)
             return None
         payload["properties"]["delivery_tag"] = tag
         return cast("dict[str, Any]", payload)
@@ -209,11 +209,11 @@ class TakingChannel(RingingChannel):
         message = self.Message(payload, channel=self)
         self.qos.append(message, message.delivery_tag)
 
-    def _take_arguments(self, queues: list[str], unique: str, no_ack: Collection[str]) -> list[Any]:
+    def _dequeue_arguments(self, queues: list[str], unique: str, no_ack: Collection[str]) -> list[Any]:
         lists = [(queue, priority) for priority in self.priority_steps for queue in queues]
         keys = [self.unacked_key, self.unacked_index_key]
         arguments = [unique]
         for queue, priority in lists:
-            keys += [self._q_for_pri(queue, priority), self.bell(queue)]
+            keys += [self._q_for_pri(queue, priority), self.notification_key(queue)]
             arguments += [queue, "no ack" if queue in no_ack else "ack"]
-        return [TAKE, len(keys), *(self.key(key) for key in keys), *arguments]
+        return [DEQUEUE, len(keys), *(self.key(key) for key in keys), *arguments]

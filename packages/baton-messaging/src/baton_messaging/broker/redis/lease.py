@@ -3,7 +3,7 @@
 A delivery that nobody renews for ``visibility_timeout`` seconds goes back to its queue. Workers renew theirs from their
 event loop every ``lease_renewal_seconds``, also while the pool drains at a warm shutdown; consumers without a loop
 (``drain_events``) renew between two messages. The pool is what matters: with ``prefork`` and ``threads`` the loop is
-free while tasks run. With ``solo`` the loop *is* the task, and a thread renews instead (consumer.py).
+free while tasks run. With ``solo`` the loop *is* the task, and a thread renews instead (worker/consumer.py).
 
 Hazard: whatever keeps the loop from turning for the visibility timeout (SIGSTOP, a swapping machine, a broker that does
 not answer) makes its messages run elsewhere as well. The inbox makes that one effect.
@@ -46,7 +46,7 @@ class LeasePoller(kombu_redis.MultiChannelPoller):
                 log.warning("leases_not_renewed", error_class=type(error).__name__)
 
     def maybe_restore_messages(self) -> None:
-        """Give back what dead workers held. Ours are renewed first: after a standstill they look as if we were dead."""
+        """Requeue what dead workers had unacked. Ours are renewed first: after a standstill we look dead."""
         self.renew_leases()
         self._restored_at = monotonic()
         try:

@@ -11,15 +11,15 @@ Needs Redis 6.2 or Valkey. Source: Redis manual, "Scripting with Lua" and "EVAL"
 
 from typing import Final
 
-#: One delivery: end those whose acks ride along, then pop a message and book it under a tag of its own,
-#: ``<queue>:<unique>``. Returns the tags that were booked no longer, and queue, tag, message if there was one.
+#: One delivery: end those whose acks ride along, then pop a message and keep it unacked under a tag of its own,
+#: ``<queue>:<unique>``. Returns the tags that were unacked no longer, and queue, tag, message if there was one.
 #: The unique part grows with time: renewed together, deliveries are as old as each other, and only their tags tell
 #: in which order they go back.
-#: Where more is left, the bell rings for the next worker (see ringing.py).
-#: KEYS: unacked, index, then per list its key and its bell. ARGV: unique, then per list its queue and "ack"/"no ack",
-#: then the tags of the acks.
-TAKE: Final = """
-local function ring_for_the_rest(first)
+#: Where more is left, the next worker is notified (notify.py).
+#: KEYS: unacked, index, then per list its key and its notification. ARGV: unique, then per list its queue and "ack" or
+#: "no ack", then the tags of the acks.
+DEQUEUE: Final = """
+local function notify_of_the_rest(first)
   for i = first, #KEYS, 2 do
     if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('ZADD', KEYS[i + 1], 0, '') end
   end
@@ -39,21 +39,21 @@ for i = 3, #KEYS, 2 do
       redis.call('HSET', KEYS[1], tag, '[' .. raw .. ',"",' .. cjson.encode(queue) .. ']')
       redis.call('ZADD', KEYS[2], now[1] + now[2] / 1000000, tag)
     end
-    ring_for_the_rest(i)
+    notify_of_the_rest(i)
     return {lost, queue, tag, raw}
   end
 end
 return {lost}
 """
 
-#: End a delivery whose work is done; return 1 if it was still booked.
+#: End a delivery whose work is done; return 1 if it was still unacked.
 #: KEYS: unacked, index. ARGV: tag.
 FORGET: Final = """
 redis.call('ZREM', KEYS[2], ARGV[1])
 return redis.call('HDEL', KEYS[1], ARGV[1])
 """
 
-#: Renew the leases of deliveries; return the tags of those that are booked no longer.
+#: Renew the leases of deliveries; return the tags of those that are unacked no longer.
 #: KEYS: index. ARGV: tags.
 RENEW: Final = """
 local now = redis.call('TIME')
@@ -68,8 +68,8 @@ end
 return lost
 """
 
-#: End a delivery and put its message into a list, if the delivery is still booked; return 1 if it was.
-#: KEYS: unacked, index, list, bell. ARGV: tag, message, "head" or "tail", lease in seconds (empty: whatever its age).
+#: End a delivery and put its message into a list, if the delivery is still unacked; return 1 if it was.
+#: KEYS: unacked, index, list, notification. ARGV: tag, message, "head" or "tail", lease in seconds (empty: of any age).
 MOVE: Final = """
 if ARGV[4] ~= '' then
   local now = redis.call('TIME')
@@ -83,17 +83,17 @@ redis.call('ZADD', KEYS[4], 0, '')
 return 1
 """
 
-#: List deliveries whose lease has run out, youngest first, as tag, booking, tag, booking …
+#: List deliveries whose lease has run out, youngest first, as tag, delivery, tag, delivery …
 #: KEYS: unacked, index. ARGV: lease in seconds, how many at most.
 OVERDUE: Final = """
 local now = redis.call('TIME')
 local ceiling = now[1] + now[2] / 1000000 - ARGV[1]
 local found = {}
 for _, tag in ipairs(redis.call('ZRANGE', KEYS[2], ceiling, 0, 'BYSCORE', 'REV', 'LIMIT', 0, ARGV[2])) do
-  local booking = redis.call('HGET', KEYS[1], tag)
-  if booking then
+  local delivery = redis.call('HGET', KEYS[1], tag)
+  if delivery then
     found[#found + 1] = tag
-    found[#found + 1] = booking
+    found[#found + 1] = delivery
   else
     redis.call('ZREM', KEYS[2], tag)
   end

@@ -1,7 +1,7 @@
 """kombu's Redis transport, taught to behave as a RabbitMQ quorum queue does.
 
 What it adds: dead-lettering, a delivery limit and leases (qos.py, lease.py), deliveries that cannot be lost on their
-way to a worker (taking.py), and routing that survives an emptied server (routing.py). ``install()`` puts it in place
+way to a worker (dequeue.py), and routing that survives an emptied server (routing.py). ``install()`` puts it in place
 of kombu's for the URLs that users write. Pinned to kombu's minor version; the contract tests guard the upgrade.
 """
 
@@ -13,15 +13,15 @@ from typing import Any
 from kombu.transport import redis as kombu_redis
 
 from baton_messaging.broker.options import check
-from baton_messaging.broker.redis.dequeue import TakingChannel
 from baton_messaging.broker.redis.lease import LeasePoller
 from baton_messaging.broker.redis.qos import QoS
-from baton_messaging.broker.routing import RoutingChannel
+from baton_messaging.broker.redis.reading import ReadableChannel
+from baton_messaging.broker.redis.routing import RoutingChannel
 
 OPTIONS = ("dead_letter_queue", "delivery_limit", "exchange", "queues")
 
 
-class Channel(TakingChannel, RoutingChannel):
+class Channel(ReadableChannel, RoutingChannel):
     """A channel with the guarantees of a quorum queue. Its options are those of options.py."""
 
     QoS = QoS
@@ -75,7 +75,7 @@ class Transport(kombu_redis.Transport):
         )
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
-        """Let the worker's event loop renew the leases, and carry acks along with takes."""
+        """Let the worker's event loop renew the leases, and carry acks along with dequeues."""
         super().register_with_event_loop(connection, loop)
         self.cycle.loop_thread = get_ident()
         timer = getattr(self.cycle, "_renewal_timer", None)

@@ -12,7 +12,7 @@ from baton_messaging.broker.dead_letter_headers import is_message
 
 
 @dataclass(frozen=True)
-class Booking:
+class UnackedDelivery:
     """A delivery that has not ended. ``payload`` is None if ``raw`` is no message."""
 
     tag: str

@@ -6,8 +6,8 @@ A rejected message that nobody left a note of died of what can be seen of it: it
 from dataclasses import dataclass
 
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT
-from baton_messaging.consuming.failures import ErrorDescription, fault
 from baton_messaging.dead_letters.intake.raw_message import Arrival
+from baton_messaging.messages.error_description import ErrorDescription, fault
 from baton_messaging.models import Interruption
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.models.interruption import Kind
@@ -23,7 +23,7 @@ class Verdict:
     run_count: int = 0
 
 
-def verdict_on(arrival: Arrival) -> Verdict:
+def cause_of_death(arrival: Arrival) -> Verdict:
     """Return why the message died. Reads the notes: one query."""
     notes = list(Interruption.objects.filter(task_id=arrival.task_id).order_by("pk")) if arrival.task_id else []
     if arrival.death is not None and arrival.death.reason == DELIVERY_LIMIT:

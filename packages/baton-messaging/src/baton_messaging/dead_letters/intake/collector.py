@@ -1,6 +1,6 @@
 """The collector's life: take one dead letter at a time off the broker, write it down, and only then acknowledge it.
 
-With the database or the broker away it backs off and goes on by itself; a message that was in hand goes back to its
+With the database or the broker away it backs off and goes on by itself; a message that was in flight goes back to its
 queue once, and no other is taken before the database answers, so an outage costs the queue nothing. Any number of
 collectors may run at a time.
 """
@@ -12,21 +12,19 @@ from time import monotonic
 from types import FrameType
 from typing import Final
 
-import amqp.exceptions
 import kombu
-import kombu.exceptions
-import redis.exceptions
 import structlog
 from celery import current_app
 from django.db import Error as DatabaseError
 from django.db import connection
 from kombu.message import Message
 
+from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS
 from baton_messaging.dead_letters.intake.raw_message import read
 from baton_messaging.dead_letters.intake.transfer import collect
-from baton_messaging.processes.rounds import RoundHeart
+from baton_messaging.processes.rounds import RoundHeartbeat
 from baton_messaging.routing.queues import dead_letter_queue
 
 log = structlog.get_logger(__name__)
@@ -34,12 +32,6 @@ log = structlog.get_logger(__name__)
 POLL_SECONDS: Final = 1.0  # between looks at whether to stop; a message wakes the collector at once
 MAX_BACKOFF_SECONDS: Final = 15.0
 LOOK_AGAIN_SECONDS: Final = 5.0  # between looks at a queue that must be migrated first
-BROKER_ERRORS: Final = (
-    kombu.exceptions.OperationalError,
-    amqp.exceptions.AMQPError,
-    redis.exceptions.RedisError,
-    OSError,
-)
 
 
 class Collector:
@@ -50,10 +42,10 @@ class Collector:
         self._trouble_count = 0
         self._has_complained = False
         self._renewed_at = monotonic()
-        self._heart = RoundHeart("collector")
+        self._heartbeat = RoundHeartbeat("collector")
 
     def stop(self) -> None:
-        """Finish the message in hand, then return from run()."""
+        """Finish the message in flight, then return from run()."""
         self._stopping.set()
 
     def stop_on_signals(self) -> None:
@@ -68,7 +60,7 @@ class Collector:
     def run(self) -> None:
         """Collect until stopped."""
         log.info("collector_started")
-        self._heart.start()
+        self._heartbeat.start()
         while not self._stopping.is_set():
             try:
                 connection.ensure_connection()
@@ -79,13 +71,13 @@ class Collector:
                 self._back_off("database_in_trouble", error)
             except BROKER_ERRORS as error:
                 self._back_off("broker_away", error)
-        self._heart.stop()
+        self._heartbeat.stop()
         log.info("collector_stopped")
 
     def _collect_from(self, broker: kombu.Connection) -> None:
         queue = dead_letter_queue()
         if self._is_declared_otherwise(broker, queue):
-            self._heart.wait(self._stopping, LOOK_AGAIN_SECONDS)
+            self._heartbeat.wait(self._stopping, LOOK_AGAIN_SECONDS)
             return
         while not self._stopping.is_set():
             self._collect_while_some_come(broker, queue)
@@ -121,7 +113,7 @@ class Collector:
         except TimeoutError:
             broker.heartbeat_check()
             self._trouble_count = 0
-            self._heart.round()
+            self._heartbeat.round()
 
     def _take(self, message: Message) -> None:
         try:
@@ -132,7 +124,7 @@ class Collector:
         message.ack()
         self._trouble_count = 0
         self._renewed_at = monotonic()
-        self._heart.round(1)
+        self._heartbeat.round(1)
 
     def _take_undecoded(self, message: Message, _error: Exception) -> None:
         self._take(message)
@@ -142,4 +134,4 @@ class Collector:
         ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
         seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several collectors, guards nothing
         log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
-        self._heart.wait(self._stopping, seconds)
+        self._heartbeat.wait(self._stopping, seconds)

@@ -1,13 +1,12 @@
-"""Put a message on the list of dead letters, and tell the app whose row it was about.
+"""A dead letter is recorded, and the app whose row the message was about is told.
 
-Invariant: one unsettled letter per consumer and message. A message that dies again while its replay was requested
-opens its letter again; a second burial of an open one changes nothing, nor does that of a copy when the inbox has the
-message. A copy that is still at work says nothing yet: whoever dies does not wait for it.
+Invariant: one unsettled dead letter per consumer and message. A message that dies again while its replay was requested
+opens its dead letter again; recording an open one a second time changes nothing, nor does the death of a copy when the
+inbox has the message. A copy that is still at work says nothing yet: what dies does not wait for it.
 """
 
 import hashlib
 import socket
-from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import structlog
@@ -18,26 +17,21 @@ from django.utils import timezone
 from baton_messaging.database.errors import is_passing, was_cancelled
 from baton_messaging.database.text import storable
 from baton_messaging.messages.envelope import Envelope
+from baton_messaging.messages.error_description import ErrorDescription
 from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.dead_letter import COLLECTOR, Reason
 from baton_messaging.routing.ownership import owner_of
 from baton_messaging.signals import dead_lettered
 
-if TYPE_CHECKING:
-    from baton_messaging.consuming.failures import ErrorDescription
-
 log = structlog.get_logger(__name__)
 
-COLLECTOR: Final = "baton.collector"  # in the inbox: has buried something without a message id of its own
-RELAY: Final = "baton.relay"  # stands in for the consumer of an event that the relay does not know
 
-
-def bury(
+def record_dead_letter(
     *,
     consumer: str,
     envelope: Envelope,
     reason: Reason,
-    error: "ErrorDescription",
+    error: ErrorDescription,
     attempt_count: int,
     task_id: str = "",
 ) -> None:
@@ -68,17 +62,17 @@ def bury(
     )
 
 
-def claim_burial(identity: UUID) -> bool:
-    """Tell whether a thing without a message id is to be buried now, or was at an earlier delivery.
+def claim_identity(identity: UUID) -> bool:
+    """Tell whether a thing without a message id is to be recorded now, or was at an earlier delivery.
 
-    Call inside the transaction that buries it.
+    Call inside the transaction that records it.
     """
     worker = socket.gethostname()[:200]
     return bool(ProcessedMessage.objects.claim(consumer=COLLECTOR, message_ids=[identity], worker=worker))
 
 
-def bury_unreadable(
-    *, consumer: str, raw: str, reason: Reason, error: "ErrorDescription", task_id: str = "", attempt_count: int = 0
+def record_unreadable(
+    *, consumer: str, raw: str, reason: Reason, error: ErrorDescription, task_id: str = "", attempt_count: int = 0
 ) -> None:
     """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app."""
     DeadLetter.objects.create(

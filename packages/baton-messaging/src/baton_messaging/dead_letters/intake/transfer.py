@@ -7,13 +7,13 @@ identity is claimed in the inbox by the transaction that writes the rows.
 import structlog
 from django.db import transaction
 
-from baton_messaging.consuming.failures import describe, fault
 from baton_messaging.database.errors import is_passing
-from baton_messaging.dead_letters.intake.cause import Verdict, verdict_on
+from baton_messaging.dead_letters.intake.cause import Verdict, cause_of_death
 from baton_messaging.dead_letters.intake.raw_message import Arrival, NotABundle
-from baton_messaging.dead_letters.intake.record import bury, bury_unreadable, claim_burial
+from baton_messaging.dead_letters.intake.record import claim_identity, record_dead_letter, record_unreadable
 from baton_messaging.errors import BadSignature
 from baton_messaging.messages.envelope import unseal
+from baton_messaging.messages.error_description import describe, fault
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.routing.subscriptions import subscription_named
 
@@ -29,31 +29,31 @@ def collect(arrival: Arrival) -> None:
             raise
         log.exception("arrival_kept_raw", task_id=arrival.task_id)
         with transaction.atomic():
-            if claim_burial(arrival.identity):
+            if claim_identity(arrival.identity):
                 _keep(arrival, Verdict(Reason.UNDECODABLE, describe(error)))
 
 
 def _collect(arrival: Arrival) -> None:
     with transaction.atomic():
-        if not claim_burial(arrival.identity):
+        if not claim_identity(arrival.identity):
             log.info("arrival_known", task_id=arrival.task_id)
             return
-        verdict = verdict_on(arrival)
+        verdict = cause_of_death(arrival)
         try:
             bundle = arrival.bundle()
         except NotABundle as error:
-            _bury_foreign(arrival, verdict, error)
+            _record_foreign(arrival, verdict, error)
             return
         for sealed in bundle:
-            _bury_one(arrival, verdict, sealed)
+            _record_one(arrival, verdict, sealed)
 
 
-def _bury_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
-    """Bury one message of the bundle; one that cannot be is kept as it came, and harms no other."""
+def _record_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
+    """Record one message of the bundle; one that cannot be is kept as it came, and harms no other."""
     try:
         envelope = unseal(sealed)
         with transaction.atomic():
-            bury(
+            record_dead_letter(
                 consumer=arrival.consumer,
                 envelope=envelope,
                 reason=verdict.reason,
@@ -65,12 +65,12 @@ def _bury_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
         if is_passing(error):
             raise
         reason = Reason.BAD_SIGNATURE if isinstance(error, BadSignature) else Reason.UNDECODABLE
-        bury_unreadable(
+        record_unreadable(
             consumer=arrival.consumer, raw=sealed, reason=reason, error=describe(error), task_id=arrival.task_id
         )
 
 
-def _bury_foreign(arrival: Arrival, verdict: Verdict, error: NotABundle) -> None:
+def _record_foreign(arrival: Arrival, verdict: Verdict, error: NotABundle) -> None:
     """Keep what is no bundle of ours: a task that is no consumer died of what it died of, anything else of its body."""
     is_consumer = subscription_named(arrival.consumer) is not None
     if arrival.is_task and not is_consumer:
@@ -80,7 +80,7 @@ def _bury_foreign(arrival: Arrival, verdict: Verdict, error: NotABundle) -> None
 
 
 def _keep(arrival: Arrival, verdict: Verdict) -> None:
-    bury_unreadable(
+    record_unreadable(
         consumer=arrival.consumer,
         raw=arrival.as_text(),
         reason=verdict.reason,

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.dead_letters.intake.record import tell
-from baton_messaging.dead_letters.operations.duplicates import change_without_rivals
+from baton_messaging.dead_letters.operations.duplicates import change_without_duplicates
 from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo
 from baton_messaging.dead_letters.operations.replay_rows import call_back
 from baton_messaging.dead_letters.operations.resolve import tell_settled
@@ -20,7 +20,7 @@ from baton_messaging.models.dead_letter import State
 def discard(selection: Selection, *, actor: Actor, why: str) -> int:
     """Settle the open letters of a selection without an effect; return how many.
 
-    What was still to be sent of them is called back; what a relay has in hand is not. Raises OperationRefused.
+    What was still to be sent of them is called back; what a relay has claimed is not. Raises OperationRefused.
     """
     with operation(actor, Action.DISCARD, why=why, details={"selection": selection.as_dict()}) as done:
         if selection.is_empty:
@@ -61,4 +61,4 @@ def _open_again(selection: Selection) -> list[int]:
     same: dict[str, Any] = {"message_id": OuterRef("message_id"), "consumer": OuterRef("consumer")}
     unsettled = Exists(DeadLetter.objects.unsettled().filter(**same))
     newer = Exists(discarded.filter(**same, pk__gt=OuterRef("pk")))
-    return change_without_rivals(discarded.exclude(unsettled).exclude(newer), lambda letters: letters.restore())
+    return change_without_duplicates(discarded.exclude(unsettled).exclude(newer), lambda letters: letters.restore())

@@ -1,7 +1,7 @@
-"""Changes that can meet a rival: another unsettled letter of the same message and consumer. There is one at most.
+"""A change may meet a duplicate: another unsettled dead letter of the same message and consumer. There is one at most.
 
-The query that looks for what can be changed leaves out what has a rival. A message that dies between that look and the
-change makes one all the same; the constraint ``baton_dead_letter_unsettled_once`` then refuses the change.
+The query for what can be changed leaves out what has a duplicate. A message that dies between query and change makes
+one all the same; the constraint ``baton_dead_letter_unsettled_once`` then refuses the change.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,13 @@ from baton_messaging.models import DeadLetter
 from baton_messaging.models.dead_letter import DeadLetterQuerySet
 
 
-def change_without_rivals(changeable: DeadLetterQuerySet, change: Callable[[DeadLetterQuerySet], object]) -> list[int]:
-    """Lock and change what can be, all of it or nothing; look again when a rival came meanwhile. Return the ids.
+def change_without_duplicates(
+    changeable: DeadLetterQuerySet, change: Callable[[DeadLetterQuerySet], object]
+) -> list[int]:
+    """Lock and change what can be, all of it or nothing; query again when a duplicate came meanwhile.
 
-    ``changeable`` must leave out what has a rival: a further look that finds the same raises the IntegrityError.
+    ``changeable`` must leave out what has a duplicate: a further query that finds the same raises the IntegrityError.
+    Returns the ids.
     """
     letter_ids = changeable.all().lock()
     while letter_ids:

@@ -5,8 +5,9 @@ effect. The copy's making claims the original's place in the inbox in the same t
 original has had its effect and the edit is refused.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from django.db.models.functions import Now
 from pydantic import ValidationError
@@ -15,8 +16,6 @@ from uuid_utils.compat import uuid7
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.database.text import unstorable
-from baton_messaging.dead_letters import RELAY
-from baton_messaging.dead_letters.operations.differences import Difference, differences
 from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable
 from baton_messaging.dead_letters.operations.replay_rows import send_held
 from baton_messaging.dead_letters.operations.resolve import tell_settled
@@ -26,7 +25,18 @@ from baton_messaging.flow_control.pauses import MAX_KEY_LENGTH
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import DeadLetter, ProcessedMessage, Replay
 from baton_messaging.models.audit import Action
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import RELAY, State
+
+MISSING: Final = "—"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One field that is not the same any more; ``MISSING`` where it is not there."""
+
+    path: str
+    before: Any
+    after: Any
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,28 @@ def edit_and_replay(letter_id: int, payload: Any, *, actor: Actor, why: str, ver
             "changed": [difference.path for difference in edit.differences],
         }
     return DeadLetter.objects.get(pk=copy.pk)
+
+
+def differences(before: Any, after: Any, path: str = "") -> list[Difference]:
+    """Return the fields that differ between two JSON values.
+
+    >>> differences({"a": 1, "b": [1, {"c": 2}]}, {"a": 1, "b": [1, {"c": 3}, 4]})
+    [Difference(path='b.1.c', before=2, after=3), Difference(path='b.2', before='—', after=4)]
+    >>> differences({"a": 1}, {"a": 1})
+    []
+    """
+    if isinstance(before, dict) and isinstance(after, dict):
+        return [found for name in sorted({*before, *after}) for found in _at(name, before, after, path)]
+    if isinstance(before, list) and isinstance(after, list):
+        longest = range(max(len(before), len(after)))
+        pairs = dict(enumerate(before)), dict(enumerate(after))
+        return [found for position in longest for found in _at(position, *pairs, path)]
+    same = before == after and type(before) is type(after)
+    return [] if same else [Difference(path, before, after)]
+
+
+def _at(name: Any, before: dict[Any, Any], after: dict[Any, Any], path: str) -> Iterator[Difference]:
+    yield from differences(before.get(name, MISSING), after.get(name, MISSING), f"{path}.{name}".lstrip("."))
 
 
 def _editable(letter: DeadLetter) -> Envelope:

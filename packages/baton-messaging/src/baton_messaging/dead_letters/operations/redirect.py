@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.dead_letters.intake.record import group_of
-from baton_messaging.dead_letters.operations.duplicates import change_without_rivals
+from baton_messaging.dead_letters.operations.duplicates import change_without_duplicates
 from baton_messaging.dead_letters.operations.errors import BadRedirect, BadSelection, NothingToDo
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import DeadLetter, ProcessedMessage
@@ -38,7 +38,7 @@ def redirect(selection: Selection, *, to: str, actor: Actor, why: str) -> int:
             done.details["from"] = sorted(set(letters.values_list("consumer", flat=True)))
             _give(letters, to)
 
-        letter_ids = change_without_rivals(_movable(selection, to), move)
+        letter_ids = change_without_duplicates(_movable(selection, to), move)
         if not letter_ids:
             raise NothingToDo(
                 f"open dead letter of a consumer that is gone, which can go to {to}", selection.letters().count()

@@ -15,11 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from baton_messaging.conf import baton
-from baton_messaging.dead_letters import RELAY
-from baton_messaging.dead_letters.operations.reverify import reread
+from baton_messaging.dead_letters.operations.reverify import reverify
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.events import known_names
-from baton_messaging.models.dead_letter import SETTLED, DeadLetterQuerySet, State, inbox_row
+from baton_messaging.models.dead_letter import RELAY, SETTLED, DeadLetterQuerySet, State, inbox_row
 from baton_messaging.routing.subscriptions import all_consumers
 
 
@@ -68,7 +67,7 @@ class Plan:
 
 def dry_run(selection: Selection) -> Plan:
     """Tell what a replay of a selection would do. What can be read by now, is read."""
-    reread(selection.letters())
+    reverify(selection.letters())
     return plan(selection.letters())
 
 

@@ -10,11 +10,10 @@ from django.db import connection
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
-from baton_messaging.database.outbox_notify import wake_relay_on_commit
-from baton_messaging.dead_letters import RELAY
+from baton_messaging.database.outbox_notify import notify_relay_on_commit
 from baton_messaging.dead_letters.operations.resolve import tell_settled
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, Replay
-from baton_messaging.models.dead_letter import DeadLetterQuerySet, State
+from baton_messaging.models.dead_letter import RELAY, DeadLetterQuerySet, State
 
 # Of an unknown event: whatever else the row tells of its earlier sendings stays, as who has had a copy.
 _REQUEST: Final = """
@@ -93,7 +92,7 @@ def send_held(order: Replay, *, limit: int | None = None) -> list[int]:
         gap_seconds = 1 / order.rate_per_second if order.rate_per_second else 0
         cursor.execute(_REQUEST, {"ids": letter_ids, "gap_seconds": gap_seconds, "relay": RELAY})
     _write_pruned_rows(letter_ids)
-    wake_relay_on_commit()
+    notify_relay_on_commit()
     return letter_ids
 
 
@@ -109,14 +108,14 @@ def withdraw_unsent(replay_id: int) -> list[int]:
 
 
 def call_back(letters: DeadLetterQuerySet) -> None:
-    """Let nothing more leave of the messages of letters, but for what a relay has in hand at this moment."""
+    """Let nothing more leave of the messages of letters, but for what a relay has claimed at this moment."""
     same = letters.filter(message_id=OuterRef("message_id"), consumer=OuterRef("consumer"))
     Attempt.objects.unclaimed().filter(Exists(same)).delete()
     _take_back(letters)
 
 
 def _take_back(letters: DeadLetterQuerySet) -> list[int]:
-    """Take out of the outbox what was put back there and no relay has in hand; return the ids of its letters."""
+    """Take out of the outbox what was put back there and no relay has in flight; return the ids of its letters."""
     ids = list(letters.filter(consumer=RELAY).values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_BACK, {"ids": ids, "relay": RELAY})

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 import structlog
 from django.db import connection, transaction
 
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.intake.record import tell
 from baton_messaging.models import DeadLetter
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.signals import dead_letters_settled
 
 log = structlog.get_logger(__name__)

@@ -1,7 +1,7 @@
 """Read again what could not be read: the secret key it was signed with may be known by now (SECRET_KEY_FALLBACKS).
 
 Only what is kept changes, from text to message; the letter stays open, and a person decides. Invariant: the app whose
-row it is about hears of it in the same commit, as of any burial: until now the letter had no key to tell.
+row it is about hears of it in the same commit, as of any death: until now the letter had no key to tell.
 """
 
 from typing import Final
@@ -17,13 +17,13 @@ from baton_messaging.models.dead_letter import DeadLetterQuerySet, Reason
 MAX_LETTERS: Final = 1_000  # in one go; the next look reads on
 
 
-def reread(letters: DeadLetterQuerySet) -> int:
+def reverify(letters: DeadLetterQuerySet) -> int:
     """Make messages of the open letters that can be read now; return how many could."""
     unread = letters.open().filter(envelope__isnull=True, reason=Reason.BAD_SIGNATURE).exclude(raw="")
-    return sum(_reread(letter) for letter in unread.only("pk", "raw", "consumer")[:MAX_LETTERS])
+    return sum(_reverify(letter) for letter in unread.only("pk", "raw", "consumer")[:MAX_LETTERS])
 
 
-def _reread(letter: DeadLetter) -> bool:
+def _reverify(letter: DeadLetter) -> bool:
     try:
         envelope = unseal(letter.raw)
     except BadEnvelope:

@@ -8,7 +8,6 @@ from typing import Any, Final
 import kombu
 from celery import current_app
 
-from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from baton_messaging.diagnosis.doctor.database import clock_line
 from baton_messaging.diagnosis.doctor.lines import Line, judged
 from baton_messaging.diagnosis.doctor.register import BROKER, examines
@@ -40,7 +39,7 @@ def examine_broker() -> Iterator[Line]:
     """Say which broker answers, and whether it is set up to keep messages."""
     with broker_connection() as connection:
         channel: Any = connection.channel()
-        if isinstance(channel, RedisChannel):
+        if connection.transport.driver_type == "redis":
             with channel.conn_or_acquire() as client:
                 yield from _redis(client)
         else:

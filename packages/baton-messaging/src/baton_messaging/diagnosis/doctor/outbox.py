@@ -6,11 +6,10 @@ from typing import Any, Final
 from django.db.models import F
 from django.db.models.functions import Now
 
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.diagnosis.doctor.lines import Line, count_of, duration, judged
 from baton_messaging.diagnosis.doctor.register import DATABASE, examines
 from baton_messaging.models import DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import RELAY, State
 
 #: Seconds. A relay that lives sends within one; after a crash its lease (30 s) must end first.
 MAX_LAG_SECONDS: Final = 60.0

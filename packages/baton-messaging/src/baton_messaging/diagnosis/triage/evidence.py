@@ -168,7 +168,7 @@ def _workers(delivery: Delivery, facts: Facts) -> Iterator[Line]:
         yield line("no_connection", queue=delivery.queue)
     for worker in [] if at_work else workers:
         yield _sign_of_life("worker", worker, facts)
-    if hand := delivery.in_hand:
+    if hand := delivery.in_flight:
         code = "running_since" if hand.started_at else "reserved"
         yield line(code, worker=hand.process.name, at=hand.started_at)
 

@@ -198,7 +198,7 @@ class Delivery:
     failed: Failed | None = None
     letter: Letter | None = None
     held: Held | None = None
-    in_hand: InHand | None = None
+    in_flight: InHand | None = None
     seen: Sighting | None = None
     work: Work | None = None
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from baton_messaging.audit.actors import Actor
-from baton_messaging.dead_letters.operations.errors import OperationRefused
+from baton_messaging.audit.errors import OperationRefused
 from baton_messaging.flow_control.listing import listing
 from baton_messaging.flow_control.pauses import Target, pause, resume
 

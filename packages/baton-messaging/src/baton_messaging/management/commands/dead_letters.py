@@ -7,9 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from baton_messaging.audit.actors import Actor
+from baton_messaging.audit.errors import BadText, OperationRefused
 from baton_messaging.dead_letters.operations.discard import discard, restore
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
-from baton_messaging.dead_letters.operations.errors import BadSelection, BadText, OperationRefused
+from baton_messaging.dead_letters.operations.errors import BadSelection
 from baton_messaging.dead_letters.operations.groups import groups_of
 from baton_messaging.dead_letters.operations.redirect import redirect
 from baton_messaging.dead_letters.operations.replay import advance, release, replay, stop

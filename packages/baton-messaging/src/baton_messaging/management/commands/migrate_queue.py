@@ -7,8 +7,8 @@ from celery import current_app
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from baton_messaging.audit.actors import Actor
+from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.maintenance.queue_migration import VIA, MigrationRefused, migrate
-from baton_messaging.relaying.bundles import BROKER_ERRORS
 
 
 class Command(BaseCommand):

@@ -11,9 +11,8 @@ from django.db.models import Count
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-from baton_messaging.dead_letters.intake.record import RELAY
-from baton_messaging.models import DeadLetter, Recovery, Tallying
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models import DeadLetter, Recovery, Rollup
+from baton_messaging.models.dead_letter import RELAY, Reason
 from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, labels_of
 from baton_messaging.observability.statistics.counts import counted_as
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS, LAG_BOUNDS, cumulated
@@ -53,10 +52,10 @@ def consumer_metrics() -> Iterable[Metric]:
         LAG_BOUNDS,
     )
     yield _open_letters(found)
-    age_seconds = Tallying.objects.age_seconds()
+    age_seconds = Rollup.objects.age_seconds()
     if age_seconds is not None:
         yield GaugeMetricFamily(
-            "baton_tally_age_seconds", "Since the counters were brought up to date", value=age_seconds
+            "baton_rollup_age_seconds", "Since the counters were brought up to date", value=age_seconds
         )
 
 

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from baton_messaging.dead_letters.intake.record import RELAY
-from baton_messaging.models.dead_letter import Reason
-from baton_messaging.models.statistics import Tally
+from baton_messaging.models.dead_letter import RELAY, Reason
+from baton_messaging.models.statistics import Counts
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS, LAG_BOUNDS
 from baton_messaging.routing.subscriptions import all_consumers, subscription_named
 
@@ -65,35 +64,35 @@ class Place(NamedTuple):
     consumer: str
 
 
-Tallies = dict[Place, Tally]
+CountsByPlace = dict[Place, Counts]
 
 
-def tallies_since(since: datetime, *, inbox_id: int, new: Callable[[Place], Tally]) -> Tallies:
+def counts_since(since: datetime, *, inbox_id: int, new: Callable[[Place], Counts]) -> CountsByPlace:
     """Return what is known of every minute from ``since`` on; ``inbox_id``: no inbox row up to it is of such a one."""
-    tallies: Tallies = _Tallies(new)
+    counts: CountsByPlace = _CountsByPlace(new)
     for minute, consumer, *counted in _rows(
         _PROCESSED, since=since, inbox_id=inbox_id, duration_bounds=[*DURATION_BOUNDS], lag_bounds=[*LAG_BOUNDS]
     ):
-        _add_processed(tallies[Place(minute, consumer)], _Handled(*counted))
+        _add_processed(counts[Place(minute, consumer)], _Handled(*counted))
     for minute, consumer, count in _rows(_RETRIED, since=since, consumers=all_consumers()):
-        tally = tallies[Place(minute, consumer)]
-        tally.retried_count += count
-        tally.failed_count += count
+        row = counts[Place(minute, consumer)]
+        row.retried_count += count
+        row.failed_count += count
     for minute, consumer, reason, count in _rows(_DEAD, since=since):
-        tally = tallies[Place(minute, counted_as(consumer))]
-        tally.dead_counts[reason] = tally.dead_counts.get(reason, 0) + count
-        tally.failed_count += count if reason in FAILED_RUNS else 0
-    return dict(tallies)
+        row = counts[Place(minute, counted_as(consumer))]
+        row.dead_counts[reason] = row.dead_counts.get(reason, 0) + count
+        row.failed_count += count if reason in FAILED_RUNS else 0
+    return dict(counts)
 
 
-class _Tallies(defaultdict[Place, Tally]):
-    def __init__(self, new: Callable[[Place], Tally]) -> None:
+class _CountsByPlace(defaultdict[Place, Counts]):
+    def __init__(self, new: Callable[[Place], Counts]) -> None:
         super().__init__()
         self._new = new
 
-    def __missing__(self, place: Place) -> Tally:
-        self[place] = tally = self._new(place)
-        return tally
+    def __missing__(self, place: Place) -> Counts:
+        self[place] = row = self._new(place)
+        return row
 
 
 class _Handled(NamedTuple):
@@ -106,16 +105,16 @@ class _Handled(NamedTuple):
     lag_seconds: float
 
 
-def _add_processed(tally: Tally, handled: _Handled) -> None:
+def _add_processed(row: Counts, handled: _Handled) -> None:
     duration_bucket, lag_bucket, message_count, seconds, lag_seconds = handled
-    tally.processed_count += message_count
-    tally.duration_counts = tally.duration_counts or [0] * (len(DURATION_BOUNDS) + 1)
-    tally.duration_counts[duration_bucket] += message_count
-    tally.duration_seconds += seconds
+    row.processed_count += message_count
+    row.duration_counts = row.duration_counts or [0] * (len(DURATION_BOUNDS) + 1)
+    row.duration_counts[duration_bucket] += message_count
+    row.duration_seconds += seconds
     if lag_bucket is not None:
-        tally.lag_counts = tally.lag_counts or [0] * (len(LAG_BOUNDS) + 1)
-        tally.lag_counts[lag_bucket] += message_count
-        tally.lag_seconds += lag_seconds
+        row.lag_counts = row.lag_counts or [0] * (len(LAG_BOUNDS) + 1)
+        row.lag_counts[lag_bucket] += message_count
+        row.lag_seconds += lag_seconds
 
 
 def _rows(statement: str, **parameters: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from django.db import connection
 
-from baton_messaging.dead_letters import RELAY
+from baton_messaging.models.dead_letter import RELAY
 
 NEWEST: Final = 1_000  # rows that the pace is read from, by the primary key: the table may have ten millions
 

@@ -14,13 +14,13 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from baton_messaging.consumer import ConsumerTask
-from baton_messaging.models.statistics import COUNTS, HISTOGRAMS, SUMS, TALLIED, Minute, Tally, Tallying, Total
-from baton_messaging.observability.statistics.counts import Place, tallies_since
+from baton_messaging.models.statistics import COUNTED, COUNTS, HISTOGRAMS, SUMS, Counts, Minute, Rollup, Total
+from baton_messaging.observability.statistics.counts import Place, counts_since
 from baton_messaging.observability.statistics.histogram import added, highest
 from baton_messaging.routing.subscriptions import import_consumers
 
-# Redeliveries are counted as they happen (redeliveries.py).
-RECOMPUTED: Final = tuple(name for name in TALLIED if name != "redelivered_count")
+# Redeliveries are counted as they happen (count_redelivery).
+RECOMPUTED: Final = tuple(name for name in COUNTED if name != "redelivered_count")
 SPARE_SECONDS: Final = 60  # for a commit that waits, beyond the limit of its task
 
 _INBOX_ID: Final = """
@@ -29,7 +29,7 @@ _INBOX_ID: Final = """
 """
 
 
-def tally() -> int:
+def roll_up() -> int:
     """Bring minutes and totals up to date; return the number of open minutes, 0 when somebody else is at it."""
     with transaction.atomic():
         now = _now()
@@ -49,18 +49,18 @@ def settle_time() -> timedelta:
     return timedelta(minutes=math.ceil((longest + SPARE_SECONDS) / 60))
 
 
-def _locked_state(now: datetime) -> Tallying | None:
+def _locked_state(now: datetime) -> Rollup | None:
     start = _whole_minute(now - settle_time())
-    Tallying.objects.bulk_create([Tallying(pk=1, folded_until=start)], ignore_conflicts=True)
-    return Tallying.objects.select_for_update(skip_locked=True).first()
+    Rollup.objects.bulk_create([Rollup(pk=1, folded_until=start)], ignore_conflicts=True)
+    return Rollup.objects.select_for_update(skip_locked=True).first()
 
 
-def _recompute(state: Tallying) -> int:
-    known: dict[Place, Tally] = {Place(row.minute, row.consumer): row for row in Minute.objects.open()}
-    found = tallies_since(state.folded_until, inbox_id=state.inbox_id, new=lambda place: Minute(**place._asdict()))
-    for place, tally in found.items():
+def _recompute(state: Rollup) -> int:
+    known: dict[Place, Counts] = {Place(row.minute, row.consumer): row for row in Minute.objects.open()}
+    found = counts_since(state.folded_until, inbox_id=state.inbox_id, new=lambda place: Minute(**place._asdict()))
+    for place, row in found.items():
         if place in known:
-            _raise_to(tally, known[place])
+            _raise_to(row, known[place])
     Minute.objects.bulk_create(
         [row for _place, row in sorted(found.items()) if isinstance(row, Minute)],
         update_conflicts=True,
@@ -70,7 +70,7 @@ def _recompute(state: Tallying) -> int:
     return len(known.keys() | found.keys())
 
 
-def _fold(state: Tallying, *, until: datetime) -> None:
+def _fold(state: Rollup, *, until: datetime) -> None:
     over = Minute.objects.open().filter(minute__lt=until).select_for_update().order_by("pk")
     totals = {total.consumer: total for total in Total.objects.select_for_update().order_by("pk")}
     folded = []
@@ -78,13 +78,13 @@ def _fold(state: Tallying, *, until: datetime) -> None:
         _add(totals.setdefault(minute.consumer, Total(consumer=minute.consumer)), minute)
         folded.append(minute.pk)
     changed = [total for _consumer, total in sorted(totals.items())]
-    Total.objects.bulk_create(changed, update_conflicts=True, unique_fields=["consumer"], update_fields=TALLIED)
+    Total.objects.bulk_create(changed, update_conflicts=True, unique_fields=["consumer"], update_fields=COUNTED)
     Minute.objects.filter(pk__in=folded).update(is_folded=True)
     inbox_id = _inbox_id(state, until)
-    Tallying.objects.filter(pk=state.pk).update(folded_until=until, inbox_id=inbox_id, tallied_at=Now())
+    Rollup.objects.filter(pk=state.pk).update(folded_until=until, inbox_id=inbox_id, rolled_up_at=Now())
 
 
-def _inbox_id(state: Tallying, until: datetime) -> int:
+def _inbox_id(state: Rollup, until: datetime) -> int:
     """Return an id up to which no inbox row belongs to a minute from ``until`` on, also of those not committed yet.
 
     Those have ids above every row that was finished before ``until``: they were begun after it.
@@ -95,16 +95,16 @@ def _inbox_id(state: Tallying, until: datetime) -> int:
     return state.inbox_id if found is None else max(found, state.inbox_id)
 
 
-def _raise_to(tally: Tally, known: Tally) -> None:
+def _raise_to(row: Counts, known: Counts) -> None:
     for name in (*COUNTS, *SUMS):
-        setattr(tally, name, max(getattr(tally, name), getattr(known, name)))
+        setattr(row, name, max(getattr(row, name), getattr(known, name)))
     for name in HISTOGRAMS:
-        setattr(tally, name, highest(getattr(tally, name), getattr(known, name)))
+        setattr(row, name, highest(getattr(row, name), getattr(known, name)))
     for reason, count in known.dead_counts.items():
-        tally.dead_counts[reason] = max(tally.dead_counts.get(reason, 0), count)
+        row.dead_counts[reason] = max(row.dead_counts.get(reason, 0), count)
 
 
-def _add(total: Tally, minute: Tally) -> None:
+def _add(total: Counts, minute: Counts) -> None:
     for name in (*COUNTS, *SUMS):
         setattr(total, name, getattr(total, name) + getattr(minute, name))
     for name in HISTOGRAMS:

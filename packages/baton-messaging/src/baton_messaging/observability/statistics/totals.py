@@ -1,11 +1,11 @@
-"""What each consumer did since the first tally: the counters of /metrics."""
+"""What each consumer did since the first rollup: the counters of /metrics."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from baton_messaging.models.statistics import TALLIED, Minute, Total
+from baton_messaging.models.statistics import COUNTED, Minute, Total
 from baton_messaging.observability.statistics.histogram import added
 
 
@@ -43,7 +43,7 @@ class Figures:
 
 def totals() -> dict[str, Figures]:
     """Return the figures by consumer. One statement, because between two a minute might be folded, and be missing."""
-    columns = ("consumer", *TALLIED)
+    columns = ("consumer", *COUNTED)
     found: dict[str, Figures] = {}
     for consumer, *values in Total.objects.values_list(*columns).union(
         Minute.objects.open().values_list(*columns), all=True
@@ -53,6 +53,6 @@ def totals() -> dict[str, Figures]:
 
 
 def figures_of(values: Iterable[Any]) -> Figures:
-    """Return a row's figures, from the values of TALLIED in that order."""
-    named = dict(zip(TALLIED, values, strict=True))
+    """Return a row's figures, from the values of COUNTED in that order."""
+    named = dict(zip(COUNTED, values, strict=True))
     return Figures(**{**named, "dead_counts": Counter(named["dead_counts"])})

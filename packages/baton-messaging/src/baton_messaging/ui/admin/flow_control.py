@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from baton_messaging.audit.actors import PERMISSIONS, Actor
-from baton_messaging.dead_letters.operations.errors import OperationRefused
+from baton_messaging.audit.errors import OperationRefused
 from baton_messaging.events import known_names
 from baton_messaging.flow_control.pauses import Target, pause, resume
 from baton_messaging.models import Circuit, Pause

@@ -10,7 +10,7 @@ from ninja.security import django_auth_is_staff
 from pydantic import ConfigDict
 
 from baton_messaging.audit.actors import Actor
-from baton_messaging.dead_letters.operations.errors import BadText, NotPermitted, OperationRefused, WhyMissing
+from baton_messaging.audit.errors import BadText, NotPermitted, OperationRefused, WhyMissing
 from baton_messaging.flow_control.listing import listing
 from baton_messaging.flow_control.pauses import MAX_KEY_LENGTH, MAX_NAME_LENGTH, Target, UnknownTarget, pause, resume
 from baton_messaging.ui.api.schemas import Refusal

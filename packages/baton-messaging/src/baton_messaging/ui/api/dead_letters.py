@@ -13,15 +13,10 @@ from ninja.responses import Status as Answer
 from ninja.security import django_auth_is_staff
 
 from baton_messaging.audit.actors import SEE, Actor
+from baton_messaging.audit.errors import BadText, NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.discard import discard, restore
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
-from baton_messaging.dead_letters.operations.errors import (
-    BadPayload,
-    BadSelection,
-    BadText,
-    NotPermitted,
-    OperationRefused,
-)
+from baton_messaging.dead_letters.operations.errors import BadPayload, BadSelection
 from baton_messaging.dead_letters.operations.groups import groups_of
 from baton_messaging.dead_letters.operations.redirect import redirect
 from baton_messaging.dead_letters.operations.replay import advance, release, replay, stop

@@ -144,12 +144,12 @@ def _lane(
     queue: Queue, depths: Mapping[str, Depth] | None, fresh: Iterable[Heartbeat], stations: Iterable[ConsumerStation]
 ) -> Lane:
     taking = [beat for beat in fresh if queue.name in beat.queues]
-    in_hand = sum(len(beat.running) + len(beat.reserved) for beat in taking)
+    in_flight = sum(len(beat.running) + len(beat.reserved) for beat in taking)
     depth = depths[queue.name] if depths else None
     return Lane(
         queue=queue,
         depth=depth,
-        taken_count=in_hand if depth is None or depth.taken is None else depth.taken,
+        taken_count=in_flight if depth is None or depth.taken is None else depth.taken,
         worker_count=sum(beat.is_consuming for beat in taking),
         consumers=[station for station in stations if queue_or_platforms(station.name).name == queue.name],
     )

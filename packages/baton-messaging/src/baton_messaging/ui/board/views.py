@@ -26,11 +26,11 @@ def board(request: HttpRequest) -> HttpResponse:
     """Show the pipeline; with ``?part=live`` or ``?part=charts`` only that part, for the page that is open."""
     part = request.GET.get("part")
     if part == "live":
-        return render(request, "ui/board/_live.html", _live())
+        return render(request, "baton_messaging/board/_live.html", _live())
     if part == "charts":
-        return render(request, "ui/board/_charts.html", _charts())
+        return render(request, "baton_messaging/board/_charts.html", _charts())
     frame = {**admin.site.each_context(request), "title": _("Board"), "flower_url": settings.FLOWER_URL}
-    return render(request, "ui/board/board.html", {**frame, **_live()})
+    return render(request, "baton_messaging/board/board.html", {**frame, **_live()})
 
 
 def _live() -> dict[str, Any]:

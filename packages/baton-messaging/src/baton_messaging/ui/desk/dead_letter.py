@@ -8,13 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.dead_letters.operations.redirect import candidates
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.progress import progress_of
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, Interruption, ProcessedMessage
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.ui.desk.listing import query_of
 from baton_messaging.ui.desk.pages import page
 

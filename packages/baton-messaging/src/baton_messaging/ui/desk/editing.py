@@ -7,8 +7,9 @@ from django.shortcuts import redirect as go_to
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
+from baton_messaging.audit.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
-from baton_messaging.dead_letters.operations.errors import NotEditable, NotPermitted, OperationRefused
+from baton_messaging.dead_letters.operations.errors import NotEditable
 from baton_messaging.events import known_versions
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.audit import Action

@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views import View
 
+from baton_messaging.audit.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.discard import discard, restore
-from baton_messaging.dead_letters.operations.errors import BadSelection, NotPermitted, OperationRefused
+from baton_messaging.dead_letters.operations.errors import BadSelection
 from baton_messaging.dead_letters.operations.redirect import redirect
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run

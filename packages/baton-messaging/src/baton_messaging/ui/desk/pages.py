@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils.functional import Promise
 
 from baton_messaging.audit.actors import PERMISSIONS, SEE, Actor
-from baton_messaging.dead_letters.operations.errors import OperationRefused
+from baton_messaging.audit.errors import OperationRefused
 from baton_messaging.models.audit import Action
 
 View = Callable[..., HttpResponseBase]
@@ -24,7 +24,7 @@ def page(
     """Render a page of the desk within the admin."""
     rights = {action.value: actor_of(request).may(action) for action in Action}
     frame = {**admin.site.each_context(request), "title": title, "rights": rights}
-    return render(request, f"ui/desk/{template}", {**frame, **context}, status=status)
+    return render(request, f"baton_messaging/desk/{template}", {**frame, **context}, status=status)
 
 
 def refusal_page(

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from baton_messaging.dead_letters.operations.errors import NotPermitted, OperationRefused
+from baton_messaging.audit.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.replay import advance, release, stop
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.models import Replay

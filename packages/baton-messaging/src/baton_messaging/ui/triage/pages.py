@@ -1,6 +1,7 @@
 """The pages of triage: one id, live; and all that is stuck. For staff, within the admin's frame."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db import OperationalError
@@ -19,16 +20,20 @@ BAD_REQUEST = 400
 
 
 @require_safe
-def triage_page(request: HttpRequest, subject_id: str) -> HttpResponse:
-    """Show the verdicts on one id; for htmx only these, and 286 when they change no more."""
+def triage_page(request: HttpRequest, subject_id: str | UUID) -> HttpResponse:
+    """Show the verdicts on one id; for htmx only these, and 286 when they change no more.
+
+    A project mounts it for its own rows, too: ``path("orders/<uuid:subject_id>/triage/", staff_only(triage_page))``.
+    """
+    asked_id = str(subject_id)
     try:
-        report = triage(subject_id)
+        report = triage(asked_id)
     except BadId as refusal:
-        return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=subject_id)
-    context: dict[str, Any] = {"report": report, "asked_id": subject_id}
+        return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=asked_id)
+    context: dict[str, Any] = {"report": report, "asked_id": asked_id}
     if not request.headers.get("HX-Request"):
         return _page(request, "report.html", title=_("Whose is it?"), **context)
-    answer = render(request, "diagnosis/triage/_verdicts.html", context)
+    answer = render(request, "baton_messaging/triage/_verdicts.html", context)
     return HttpResponseStopPolling(answer.content) if report.is_over else answer
 
 
@@ -48,8 +53,8 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Request"):
         found = survey_or_why_not()
         if isinstance(found, Report):
-            return render(request, "diagnosis/triage/_verdicts.html", {"report": found})
-        return render(request, "diagnosis/triage/_stuck.html", {"survey": found})
+            return render(request, "baton_messaging/triage/_verdicts.html", {"report": found})
+        return render(request, "baton_messaging/triage/_stuck.html", {"survey": found})
     return _stuck_page(request)
 
 

@@ -14,7 +14,6 @@ from celery import current_app
 
 from baton_messaging.broker.inspect.depth import Depth, depths
 from baton_messaging.broker.inspect.find import Search, locate
-from baton_messaging.broker.redis.transport import Channel as RedisChannel
 from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
 from baton_messaging.diagnosis.triage.gather.deadline import search_seconds
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
@@ -59,7 +58,7 @@ def _ask(queues: Collection[str], message_ids: Collection[str], seconds: float) 
         names = [*queues, DEAD_LETTER_QUEUE]
         look = BrokerLook(depths=depths(broker, names), is_full=_is_full(broker))
         search = locate(broker, names, message_ids, by=monotonic() + seconds)
-        return replace(look, search=search, is_searchable=isinstance(broker.default_channel, RedisChannel))
+        return replace(look, search=search, is_searchable=broker.transport.driver_type == "redis")
 
 
 def _connection() -> kombu.Connection:
@@ -73,9 +72,9 @@ def _connection() -> kombu.Connection:
 
 def _is_full(broker: kombu.Connection) -> bool:
     """Tell whether Redis takes no message for want of memory. RabbitMQ says so to those who publish only."""
-    channel: Any = broker.default_channel
-    if not isinstance(channel, RedisChannel):
+    if broker.transport.driver_type != "redis":
         return False
+    channel: Any = broker.default_channel
     with channel.conn_or_acquire() as client:
         memory = client.info("memory")
     limit = int(memory.get("maxmemory") or 0)

@@ -8,7 +8,6 @@ from uuid import UUID
 from celery import current_app
 
 from baton_messaging.broker.inspect.find import Find
-from baton_messaging.dead_letters import RELAY
 from baton_messaging.diagnosis.message_states import Place
 from baton_messaging.diagnosis.triage.facts import (
     Delivery,
@@ -26,6 +25,7 @@ from baton_messaging.diagnosis.triage.gather.snapshot import Looks
 from baton_messaging.diagnosis.triage.lookup import Asked
 from baton_messaging.events import is_known
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.routing.ownership import owner_of, queue_name_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.subscriptions import subscriptions_of
@@ -78,7 +78,7 @@ def _delivery(place: Place, row: OutboxMessage | None, looks: Looks) -> Delivery
         failed=_failed(failed),
         letter=_letter(letter),
         held=_held(looks, consumer, event, key, message_id),
-        in_hand=hand_on(place, looks.in_hand),
+        in_flight=hand_on(place, looks.in_flight),
         seen=_sighting(place, looks),
     )
 

@@ -13,19 +13,19 @@ from baton_messaging.models.heartbeat import Trouble
 def look_at_processes() -> tuple[tuple[Process, ...], dict[Any, InHand]]:
     """Return all processes, and who has which message (by message id as text and consumer) in hand."""
     rows = list(Heartbeat.objects.order_by("role", "name"))
-    in_hand: dict[Any, InHand] = {}
+    in_flight: dict[Any, InHand] = {}
     for row in sorted(rows, key=lambda row: row.is_fresh):  # what a living process says wins
         process = _process(row)
         for entry in (*row.reserved, *row.running):
             hand = InHand(process, _time(entry.get("started_at")))
-            in_hand.update({(message_id, entry["consumer"]): hand for message_id in entry["message_ids"]})
-    return tuple(map(_process, rows)), in_hand
+            in_flight.update({(message_id, entry["consumer"]): hand for message_id in entry["message_ids"]})
+    return tuple(map(_process, rows)), in_flight
 
 
-def hand_on(place: Place, in_hand: dict[Any, InHand]) -> InHand | None:
+def hand_on(place: Place, in_flight: dict[Any, InHand]) -> InHand | None:
     """Return who has the message of a place in hand."""
     message_id, consumer = place
-    return in_hand.get((str(message_id), consumer))
+    return in_flight.get((str(message_id), consumer))
 
 
 def _process(row: Heartbeat) -> Process:

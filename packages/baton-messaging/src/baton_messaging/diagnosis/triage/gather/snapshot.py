@@ -49,7 +49,7 @@ class Looks:
     broker: BrokerLook
     known: Known
     processes: tuple[Process, ...]
-    in_hand: dict[Any, InHand]
+    in_flight: dict[Any, InHand]
     ahead: dict[int, int]
     served_until: dict[str, datetime]
 
@@ -98,11 +98,11 @@ def look(asks: Sequence[Asked]) -> Looks:
     """Look everywhere."""
     ids = {message_id for asked in asks for message_id in asked.all_message_ids}
     broker = look_at_broker(_queues(asks), [str(message_id) for message_id in ids - _done_for_good(asks)])
-    processes, in_hand = look_at_processes()
+    processes, in_flight = look_at_processes()
     known = Known([asked.key for asked in asks if asked.is_subject and asked.key], ids)
     moment = now()
     served = served_until() if _may_any_be_overtaken(asks, known, moment) else {}
-    return Looks(moment, broker, known, processes, in_hand, _ahead(asks), served)
+    return Looks(moment, broker, known, processes, in_flight, _ahead(asks), served)
 
 
 def now() -> datetime:

@@ -15,7 +15,7 @@ LIMIT_SLACK_SECONDS: Final = 15.0
 
 def running(delivery: Delivery, facts: Facts) -> Ruling | None:
     """A worker that lives says that it has it."""
-    hand = delivery.in_hand
+    hand = delivery.in_flight
     if hand is None or not hand.process.is_fresh:
         return None
     if hand.started_at is None:

@@ -19,7 +19,7 @@ from baton_messaging.diagnosis.triage.rules.ruling import (
     start_worker,
 )
 from baton_messaging.diagnosis.triage.verdict import State, Step, line
-from baton_messaging.recovery.loss_rule import QueueState, cause_of_loss, grace, wait_for_proof
+from baton_messaging.recovery.loss_rule import QueueState, grace, proof_of_loss, wait_for_proof
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
 # Seconds after leaving within which "not seen" proves nothing: we looked while it was under way.
@@ -46,7 +46,7 @@ def _queue_state(delivery: Delivery, facts: Facts) -> QueueState | None:
         depth=Depth(look.waiting_count, look.taken_count),
         looked_at=facts.now,
         served_until=look.served_until,
-        are_hands_known=_have_all_said(delivery, facts, look),
+        is_in_flight_known=_have_all_said(delivery, facts, look),
         uncollected_count=facts.queues.get(DEAD_LETTER_QUEUE, QueueLook(0)).total_count,
     )
 
@@ -67,7 +67,7 @@ def _is_nowhere(delivery: Delivery, facts: Facts, state: QueueState) -> bool:
     if facts.queues[delivery.queue].is_complete or state.is_empty:
         return True
     collected = replace(state, uncollected_count=0)
-    return delivery.left_at is not None and cause_of_loss(delivery.left_at, collected) is not None
+    return delivery.left_at is not None and proof_of_loss(delivery.left_at, collected) is not None
 
 
 def _lost_or_given_up(count: int, facts: Facts) -> Ruling:

@@ -1,0 +1,48 @@
+"""What counts as an outage of the database, and what as somebody's fault."""
+
+from uuid import uuid4
+
+import pytest
+from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_messaging.database.errors import is_database_away, is_database_there, is_passing, takes_writes
+from django.db import DatabaseError, connection, transaction
+from django.db.utils import InternalError
+
+from tests.sample.models import Effect
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def write() -> None:
+    Effect.objects.create(sample_id=uuid4(), consumer="take_one")
+
+
+def test_a_server_that_takes_no_writes_is_away() -> None:
+    with new_connections(READ_ONLY):
+        with pytest.raises(InternalError) as raised:
+            write()
+        assert is_database_away(raised.value)
+        assert not takes_writes()
+        assert not is_database_there()
+    assert is_database_there()
+
+
+def test_a_transaction_that_a_handler_made_read_only_is_the_handlers_fault() -> None:
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+        with pytest.raises(InternalError) as raised:
+            write()
+        transaction.set_rollback(True)
+    assert not is_passing(raised.value)
+    assert takes_writes()
+
+
+def test_a_statement_that_took_too_long_is_no_outage_and_passes() -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 50")
+        with pytest.raises(DatabaseError) as raised:
+            cursor.execute("SELECT pg_sleep(60)")
+        transaction.set_rollback(True)
+    assert not is_database_away(raised.value)
+    assert is_passing(raised.value)

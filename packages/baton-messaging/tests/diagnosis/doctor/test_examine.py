@@ -1,0 +1,163 @@
+"""Nothing hangs, nothing stops the others, no secret is printed."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from baton_dev.project import PROJECT_DIR
+from baton_dev.testing.processes import _environment
+from baton_messaging.diagnosis.doctor import register
+from baton_messaging.diagnosis.doctor.examine import ask_all
+from baton_messaging.diagnosis.doctor.lines import Line, Verdict, judged
+from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS, examines
+from baton_messaging.diagnosis.doctor.report import as_json, as_text
+from django.core.management import call_command
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
+
+ALL_IS_WELL = judged(True, "extra", found="well", wanted="well", remedy="")
+
+
+@pytest.fixture
+def extra(patience: None) -> Callable[..., Any]:
+    """Return a function that adds an examination for one test, whose register it is."""
+    return examines("extra", deadline_seconds=15)
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Return a port where a connection is accepted and nothing is ever said, as by a process under SIGSTOP."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(16)
+        yield server.getsockname()[1]
+
+
+def test_in_a_sound_installation_there_is_nothing_to_do() -> None:
+    lines = ask_all()
+    assert [line for line in lines if line.verdict is not Verdict.OK] == []
+    assert len(lines) > 20
+
+
+def test_a_broker_that_says_nothing_costs_a_deadline_and_hides_nothing_else(
+    silent_port: int, broker_url: Callable[[str], None]
+) -> None:
+    register._REGISTER["broker"] = replace(register._REGISTER["broker"], deadline_seconds=DEADLINE_SECONDS)
+    broker_url(f"redis://:s3cr3t-word@127.0.0.1:{silent_port}/0")
+    lines = {line.what: line for line in ask_all()}
+    assert (lines["broker"].verdict, lines["broker"].found) == (Verdict.UNKNOWN, "no answer within 2 s")
+    assert lines["declaration of the queues"].found == "not asked: no answer from the broker"
+    assert lines["relay"].verdict is Verdict.OK
+    assert lines["size of outbox messages"].verdict is Verdict.OK
+
+
+def test_a_broker_that_is_stopped_is_an_open_question(broker_url: Callable[[str], None]) -> None:
+    broker_url("redis://127.0.0.1:1/0")
+    (line,) = [line for line in ask_all() if line.what == "broker"]
+    assert line.verdict is Verdict.UNKNOWN
+    assert "refused" in line.found
+
+
+def test_an_examination_that_hangs_or_fails_stops_no_other(extra: Callable[..., None]) -> None:
+    def hang() -> Iterator[Line]:
+        time.sleep(60)
+        yield ALL_IS_WELL
+
+    examines("extra", deadline_seconds=0.5)(hang)
+    lines = {line.what: line for line in ask_all()}
+    assert (lines["extra"].verdict, lines["extra"].found) == (Verdict.UNKNOWN, "no answer within 0.5 s")
+    assert lines["database"].verdict is Verdict.OK
+
+    def fail() -> Iterator[Line]:
+        yield ALL_IS_WELL
+        raise RuntimeError("a bug in the examination")
+
+    extra(fail)
+    lines = {line.what: line for line in ask_all()}
+    assert lines["extra"].found == "RuntimeError: a bug in the examination"
+    assert lines["database"].verdict is Verdict.OK
+
+
+def test_no_secret_is_printed_whatever_an_error_quotes(
+    extra: Callable[..., None], settings: Any, broker_url: Callable[[str], None]
+) -> None:
+    settings.CELERY_BROKER_READ_URL = "sentinel://:br0ker%21@a:1;sentinel://:an0ther@b:2"
+    settings.SECRET_KEY_FALLBACKS = ["a-former-key"]
+    settings.STORAGES = {**settings.STORAGES, "far": {"OPTIONS": {"secret_key": "st0rage"}}}
+    sentinel = {"sentinel_kwargs": {"password": "sent1nel"}}
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, **sentinel}
+    settings.METRICS_TOKEN = "a-t0ken"
+    settings.CACHES = {"default": {**settings.CACHES["default"], "OPTIONS": {"nodes": ["redis://:c4che@c:3"]}}}
+    settings.SHOP_OF_A_NEIGHBOUR = {"credentials": {"user": "us3r"}, "Azure_Connection_String": "acc0unt"}
+    secrets = ["br0ker%21", "br0ker!", "an0ther", "a-former-key", "st0rage", "sent1nel", settings.SECRET_KEY]
+    secrets += ["a-t0ken", "c4che", "us3r", "acc0unt"]
+
+    def quote() -> Iterator[Line]:
+        yield ALL_IS_WELL
+        raise RuntimeError(f"cannot log in with {' '.join(secrets)}")
+
+    extra(quote)
+    told = as_json(ask_all())
+    assert "cannot log in with … … … … …" in told
+    assert not [secret for secret in secrets if secret in told]
+
+
+def test_what_is_no_secret_is_not_hidden(extra: Callable[..., None], settings: Any) -> None:
+    settings.CELERY_TASK_ROUTES = {"a.task": {"queue": "orders", "routing_key": "orders"}}
+    harmless = "orders auth.User http://shop.example.com/ PBKDF2PasswordHasher"
+    extra(lambda: iter([replace(ALL_IS_WELL, found=harmless)]))
+    assert harmless in as_json(ask_all())
+
+
+def test_the_report_reads_as_a_table_and_is_not_cut() -> None:
+    long = "a reason that goes on " * 20
+    lines = [
+        ALL_IS_WELL,
+        judged(False, "a thing", found=long.strip(), wanted="better", remedy="Do it.", owner="Shop team <a@b.c>"),
+    ]
+    text = as_text(lines, width=None)
+    assert text.splitlines()[0] == "ok       extra    well"
+    assert long.strip() in text
+    assert text.splitlines()[2:] == [
+        "                  wanted: better",
+        "                  do:     Do it.",
+        "                  owner:  Shop team <a@b.c>",
+        "",
+        "2 answers: 1 to be mended, 0 not known.",
+    ]
+    folded = as_text(lines, width=60)
+    assert max(len(row) for row in folded.splitlines()) <= 60
+    assert " ".join(folded.split()).count("a reason that goes on") == 20
+
+
+def test_the_command_exits_1_on_a_finding_and_0_without(capsys: pytest.CaptureFixture[str], settings: Any) -> None:
+    call_command("doctor", format="json")
+    report = json.loads(capsys.readouterr().out)
+    assert report["healthy"] is True
+    assert set(report["lines"][0]) == {"what", "verdict", "found", "wanted", "remedy", "owner"}
+    settings.BATON = {**settings.BATON, "WEB_CONNECTION_COUNT": 100_000}
+    with pytest.raises(SystemExit) as ended:
+        call_command("doctor")
+    assert ended.value.code == 1
+    assert "FINDING  connections of the database" in capsys.readouterr().out
+
+
+def test_a_database_that_is_away_leaves_the_other_questions_answered() -> None:
+    """In a process of its own: pytest's keeps the database's address."""
+    environment = {**_environment(), "DATABASE_URL": "postgres://nobody:pa55word@127.0.0.1:1/none"}
+    command = [sys.executable, "manage.py", "doctor", "--format", "json", "--settings", "tests.settings"]
+    ended = subprocess.run(
+        command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert "pa55word" not in ended.stdout
+    lines = {line["what"]: line for line in json.loads(ended.stdout)["lines"]}
+    assert lines["database"]["verdict"] == "unknown"
+    assert lines["outbox"]["found"] == "not asked: no answer from the database"
+    assert lines["eviction policy of the broker"]["verdict"] == "ok"

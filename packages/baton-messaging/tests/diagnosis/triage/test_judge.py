@@ -1,0 +1,440 @@
+"""Every verdict, from facts alone."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from baton_messaging.conf import Team
+from baton_messaging.diagnosis.triage.facts import Facts, Failed, Held, QueueLook, Reach, Sighting, Work
+from baton_messaging.diagnosis.triage.judge import judge
+from baton_messaging.diagnosis.triage.verdict import State, Verdict
+
+from tests.diagnosis.triage.world import (
+    AGAIN,
+    AGAIN_IN_QUEUE,
+    AMONG_OTHERS,
+    BEAT,
+    CARE,
+    COLLECTOR,
+    DONE,
+    EMPTY,
+    FAILED,
+    HOUSEKEEPER,
+    NOW,
+    OLD,
+    OPEN,
+    ORDER,
+    PLATFORM,
+    RELAY,
+    SENT,
+    SHOP,
+    SILENT,
+    UNCOLLECTED,
+    UNSENT,
+    WORKER,
+    ago,
+    delivery,
+    facts,
+    hand,
+    process,
+)
+
+AWAY = Reach(False, "ConnectionError")
+PAUSE = Held(ago(90), by="ann", why="the server moves", resume="mail.send")
+CIRCUIT = Held(ago(90), error_class="MailUnavailable", next_trial_at=NOW)
+IN_QUEUE, TAKEN = Sighting("queue", 214), Sighting("taken")
+DUE = replace(FAILED, due_at=ago(1))
+RUNNING = Work("running", "10 / 90", "bulk@host", ago(30), NOW + timedelta(seconds=9))
+LEASE_OVER = replace(RUNNING, lease_expires_at=ago(3))
+
+Case = tuple[str, Facts, State, Team, str, bool]
+CASES: list[Case] = [
+    ("done", facts(delivery(processed=DONE)), State.DONE, CARE, "nothing", False),
+    (
+        "done, though not marked as sent",
+        facts(delivery(published=UNSENT, processed=DONE)),
+        State.DONE,
+        CARE,
+        "nothing",
+        False,
+    ),
+    (
+        "relay at work",
+        facts(delivery(published=replace(UNSENT, ahead_count=9))),
+        State.WAITING,
+        PLATFORM,
+        "wait",
+        False,
+    ),
+    (
+        "no relay",
+        facts(delivery(published=UNSENT), without=(RELAY,)),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "start_relay",
+        True,
+    ),
+    (
+        "silent relay",
+        facts(delivery(published=UNSENT), processes=(WORKER, process("relay", **SILENT))),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "start_relay",
+        True,
+    ),
+    ("relay does nothing", facts(delivery(published=UNSENT)), State.RELAY_STALLED, PLATFORM, "start_relay", True),
+    (
+        "claimed by a relay that died",
+        facts(delivery(published=replace(UNSENT, available_at=NOW + timedelta(seconds=20)))),
+        State.WAITING,
+        PLATFORM,
+        "wait",
+        False,
+    ),
+    (
+        "broker away",
+        facts(delivery(published=UNSENT), broker=AWAY),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "restart_broker",
+        True,
+    ),
+    (
+        "broker full",
+        facts(delivery(published=UNSENT), is_broker_full=True),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "enlarge_broker",
+        True,
+    ),
+    (
+        "queue full",
+        facts(delivery(published=replace(UNSENT, refusal="queue full: x"))),
+        State.RELAY_STALLED,
+        CARE,
+        "work_off_queue",
+        True,
+    ),
+    (
+        "declared otherwise",
+        facts(delivery(published=replace(UNSENT, refusal="406. Run: python manage.py migrate_queue mail"))),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "migrate_queue",
+        True,
+    ),
+    (
+        "refused otherwise",
+        facts(delivery(published=replace(UNSENT, refusal="Expected a queue"))),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "read_refusal",
+        True,
+    ),
+    ("paused in the outbox", facts(delivery(published=UNSENT, held=PAUSE)), State.HELD, CARE, "resume", True),
+    (
+        "paused, and no relay",
+        facts(delivery(published=UNSENT, held=PAUSE), without=(RELAY,)),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "start_relay",
+        True,
+    ),
+    ("paused in the queue", facts(delivery(held=PAUSE, seen=IN_QUEUE)), State.HELD, CARE, "resume", True),
+    ("open circuit", facts(delivery(failed=DUE, held=CIRCUIT)), State.HELD, CARE, "mend_dependency", False),
+    ("on trial, running", facts(delivery(held=CIRCUIT, in_flight=hand())), State.RUNNING, CARE, "wait", False),
+    ("retrying", facts(delivery(failed=FAILED)), State.RETRYING, CARE, "wait_until", False),
+    ("retry due", facts(delivery(failed=DUE)), State.RETRYING, CARE, "wait", False),
+    (
+        "retry due, no relay",
+        facts(delivery(failed=DUE), without=(RELAY,)),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "start_relay",
+        True,
+    ),
+    ("retry under way", facts(delivery(failed=AGAIN, seen=IN_QUEUE)), State.QUEUED, CARE, "wait", False),
+    ("queued", facts(delivery(seen=IN_QUEUE)), State.QUEUED, CARE, "wait", False),
+    ("sent, not marked", facts(delivery(published=UNSENT, seen=IN_QUEUE)), State.QUEUED, CARE, "wait", False),
+    ("taken", facts(delivery(seen=TAKEN)), State.QUEUED, CARE, "wait", False),
+    ("taken and not begun", facts(delivery(in_flight=hand(since=None))), State.QUEUED, CARE, "wait", False),
+    ("running", facts(delivery(seen=TAKEN, in_flight=hand())), State.RUNNING, CARE, "wait", False),
+    ("running too long", facts(delivery(in_flight=hand(since=90))), State.RUNNING, CARE, "restart_worker", True),
+    ("no worker", facts(delivery(seen=IN_QUEUE), without=(WORKER,)), State.NOBODY_CONSUMES, CARE, "start_worker", True),
+    (
+        "silent worker has it",
+        facts(
+            delivery(seen=TAKEN, in_flight=hand(process("worker", **SILENT))), processes=(process("worker", **SILENT),)
+        ),
+        State.NOBODY_CONSUMES,
+        CARE,
+        "restart_worker",
+        True,
+    ),
+    (
+        "worker takes nothing",
+        facts(delivery(seen=IN_QUEUE), processes=(process("worker", is_consuming=False),)),
+        State.NOBODY_CONSUMES,
+        CARE,
+        "restart_worker",
+        True,
+    ),
+    ("position not known", facts(delivery(), queues={"mail": QueueLook(214)}), State.QUEUED, CARE, "wait", False),
+    ("lost", facts(delivery(published=OLD), queues=EMPTY), State.LOST, PLATFORM, "wait_for_reconciler", False),
+    ("lost a moment ago", facts(delivery(), queues=EMPTY), State.LOST, PLATFORM, "wait_for_grace", False),
+    (
+        "lost among others",
+        facts(delivery(published=OLD), queues=AMONG_OTHERS),
+        State.LOST,
+        PLATFORM,
+        "wait_for_queue",
+        False,
+    ),
+    (
+        "lost among others, no worker",
+        facts(delivery(published=OLD), queues=AMONG_OTHERS, without=(WORKER,)),
+        State.NOBODY_CONSUMES,
+        CARE,
+        "start_worker",
+        True,
+    ),
+    (
+        "lost and overtaken",
+        facts(delivery(published=OLD), queues={"mail": replace(AMONG_OTHERS["mail"], served_until=ago(200))}),
+        State.LOST,
+        PLATFORM,
+        "wait_for_reconciler",
+        False,
+    ),
+    (
+        "lost, dead letters uncollected",
+        facts(delivery(published=OLD), queues={**EMPTY, **UNCOLLECTED}),
+        State.LOST,
+        PLATFORM,
+        "wait_for_collector",
+        False,
+    ),
+    (
+        "lost, dead letters uncollected, no collector",
+        facts(delivery(published=OLD), queues={**EMPTY, **UNCOLLECTED}, without=(COLLECTOR,)),
+        State.LOST,
+        PLATFORM,
+        "start_collector",
+        True,
+    ),
+    (
+        "lost, broker full",
+        facts(delivery(published=OLD), queues=EMPTY, is_broker_full=True),
+        State.LOST,
+        PLATFORM,
+        "enlarge_broker",
+        True,
+    ),
+    ("lost, no beat", facts(delivery(), queues=EMPTY, without=(BEAT,)), State.LOST, PLATFORM, "start_beat", True),
+    (
+        "lost, nobody to reconcile",
+        facts(delivery(), queues=EMPTY, without=(HOUSEKEEPER,)),
+        State.LOST,
+        PLATFORM,
+        "start_worker",
+        True,
+    ),
+    (
+        "lost, no worker",
+        facts(delivery(published=OLD), queues=EMPTY, without=(WORKER,)),
+        State.LOST,
+        PLATFORM,
+        "wait_for_reconciler",
+        False,
+    ),
+    (
+        "sent just now",
+        facts(delivery(published=replace(SENT, published_at=ago(1))), queues=EMPTY),
+        State.QUEUED,
+        CARE,
+        "wait",
+        False,
+    ),
+    (
+        "broker away, published",
+        facts(delivery(), broker=AWAY, queues={}),
+        State.UNKNOWN,
+        PLATFORM,
+        "restart_broker",
+        True,
+    ),
+    (
+        "broker away, running",
+        facts(delivery(in_flight=hand()), broker=AWAY, queues={}),
+        State.RUNNING,
+        CARE,
+        "wait",
+        False,
+    ),
+    ("broker away, dead", facts(delivery(letter=OPEN), broker=AWAY, queues={}), State.DEAD, CARE, "replay", True),
+    ("dead", facts(delivery(failed=AGAIN, letter=OPEN)), State.DEAD, CARE, "replay", True),
+    ("discarded", facts(delivery(letter=replace(OPEN, state="discarded"))), State.DEAD, CARE, "decided", False),
+    (
+        "replay planned",
+        facts(delivery(letter=replace(OPEN, state="requested"))),
+        State.HELD,
+        CARE,
+        "wait_for_canary",
+        False,
+    ),
+    (
+        "replayed, failing again",
+        facts(delivery(letter=replace(OPEN, state="requested", requested_at=ago(3)), failed=FAILED)),
+        State.RETRYING,
+        CARE,
+        "wait_until",
+        False,
+    ),
+    ("not collected", facts(delivery(seen=Sighting("dead letters", 0))), State.DEAD, CARE, "wait", True),
+    (
+        "no collector",
+        facts(delivery(seen=Sighting("dead letters", 0)), without=(COLLECTOR,)),
+        State.DEAD,
+        PLATFORM,
+        "start_collector",
+        True,
+    ),
+    ("work runs", facts(delivery(seen=TAKEN, work=RUNNING)), State.RUNNING, CARE, "wait", False),
+    (
+        "work failed",
+        facts(delivery(processed=DONE, work=Work("failed", "storage"))),
+        State.DEAD,
+        CARE,
+        "repeat_work",
+        True,
+    ),
+    ("work abandoned", facts(delivery(seen=TAKEN, work=LEASE_OVER)), State.RETRYING, CARE, "wait", False),
+    (
+        "work abandoned, no worker",
+        facts(delivery(seen=TAKEN, work=LEASE_OVER), without=(WORKER,)),
+        State.NOBODY_CONSUMES,
+        CARE,
+        "start_worker",
+        True,
+    ),
+    (
+        "work abandoned, no beat",
+        facts(delivery(seen=TAKEN, work=LEASE_OVER), without=(BEAT,)),
+        State.RETRYING,
+        PLATFORM,
+        "start_beat",
+        True,
+    ),
+    ("pruned", facts(delivery(published=None)), State.UNKNOWN, CARE, "mend_too_old_to_tell", True),
+    ("database away", facts(database=Reach(False, "Timeout")), State.UNKNOWN, PLATFORM, "restart_database", True),
+    (
+        "never heard of",
+        facts(subjects=(), events=frozenset()),
+        State.NOT_PUBLISHED,
+        PLATFORM,
+        "mend_never_heard_of",
+        True,
+    ),
+    ("row without message", facts(events=frozenset()), State.NOT_PUBLISHED, SHOP, "mend_row_without_message", True),
+    (
+        "settled long ago",
+        facts(events=frozenset(), subjects=(replace(ORDER, created_at=ago(90_000), is_settled=True),)),
+        State.DONE,
+        SHOP,
+        "nothing",
+        False,
+    ),
+    (
+        "too old to tell",
+        facts(events=frozenset(), subjects=(replace(ORDER, created_at=ago(90_000)),)),
+        State.UNKNOWN,
+        SHOP,
+        "mend_too_old_to_tell",
+        True,
+    ),
+    (
+        "row gone",
+        facts(delivery(processed=DONE), subjects=(replace(ORDER, exists=False),)),
+        State.ROW_GONE,
+        SHOP,
+        "mend_row_was_deleted",
+        True,
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def _grace_of_a_minute(settings: Any) -> None:
+    settings.BATON = {**settings.BATON, "RECONCILE_GRACE_SECONDS": 60}
+
+
+def first(world: Facts) -> Verdict:
+    return judge(world)[0]
+
+
+@pytest.mark.parametrize(
+    ("world", "state", "owner", "step", "needs_person"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_a_fault_has_one_verdict_and_one_owner(
+    world: Facts, state: State, owner: Team, step: str, needs_person: bool
+) -> None:
+    verdict = first(world)
+    assert (verdict.state, verdict.owner, verdict.step.code, verdict.needs_person) == (state, owner, step, needs_person)
+
+
+def test_an_answer_that_was_never_published_is_the_publishers() -> None:
+    verdicts = judge(facts(delivery(processed=DONE)))
+    assert [verdict.state for verdict in verdicts] == [State.DONE]
+    long_done = replace(DONE, processed_at=ago(20))
+    row, message = judge(facts(delivery(processed=long_done)))
+    assert (row.state, row.owner, message.state) == (State.NOT_PUBLISHED, CARE, State.DONE)
+    assert len(judge(facts(delivery(processed=long_done), events=frozenset({*facts().events, "stock.reserved"})))) == 1
+
+
+def test_on_rabbitmq_a_message_is_lost_only_when_every_consumer_has_said_that_it_has_none() -> None:
+    empty = {"mail": QueueLook(0, consumer_count=1)}
+    assert first(facts(delivery(), queues=empty)).state == State.LOST
+    waiting = {"mail": QueueLook(1, consumer_count=1)}
+    assert first(facts(delivery(), queues=waiting)).state == State.QUEUED
+    stranger = {"mail": QueueLook(0, consumer_count=2)}
+    assert first(facts(delivery(), queues=stranger)).state == State.QUEUED
+    nobody = first(facts(delivery(), queues={"mail": QueueLook(1, consumer_count=0)}))
+    assert (nobody.state, nobody.owner) == (State.NOBODY_CONSUMES, CARE)
+    given_up = {**empty, "dead_letters": QueueLook(2, consumer_count=0)}
+    doubt = first(facts(delivery(), queues=given_up, without=(COLLECTOR,)))
+    assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "start_collector")
+    assert [line.code for line in doubt.open_questions] == ["is_it_given_up"]
+    late = process("worker", beaten_at=ago(60))
+    assert first(facts(delivery(), queues=empty, processes=(late, BEAT))).state == State.QUEUED
+
+
+def test_on_rabbitmq_a_message_that_later_ones_have_overtaken_is_lost_among_those_that_wait() -> None:
+    overtaken = {"mail": QueueLook(214, consumer_count=1, served_until=ago(200))}
+    verdict = first(facts(delivery(published=OLD), queues=overtaken))
+    assert (verdict.state, verdict.owner, verdict.step.code) == (State.LOST, PLATFORM, "wait_for_reconciler")
+    assert {"depth", "overtaken", "beat_alive"} <= {line.code for line in verdict.evidence}
+    young = {"mail": replace(overtaken["mail"], served_until=ago(270))}
+    assert first(facts(delivery(published=OLD), queues=young)).state == State.QUEUED
+    given_up = {**overtaken, "dead_letters": QueueLook(2, consumer_count=0)}
+    doubt = first(facts(delivery(published=OLD), queues=given_up))
+    assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "wait")
+
+
+def test_the_evidence_tells_the_whole_way_in_order() -> None:
+    verdict = first(facts(delivery(**AGAIN_IN_QUEUE)))
+    codes = [line.code for line in verdict.evidence]
+    assert codes == ["published", "failed", "sent_again", "ahead", "given_back", "consumed", "last_finished"]
+
+
+def test_open_questions_are_named_and_the_rest_is_answered() -> None:
+    verdict = first(facts(delivery(), broker=AWAY, queues={}))
+    assert [line.code for line in verdict.open_questions] == ["where_in_the_broker"]
+    assert [line.code for line in verdict.evidence] == ["published", "broker_silent", "consumed", "last_finished"]
+
+
+def test_wrong_clocks_are_told_of() -> None:
+    ahead = replace(SENT, occurred_at=NOW + timedelta(hours=1))
+    far = Failed(1, "E", ago(5), NOW + timedelta(hours=1))
+    codes = [line.code for line in first(facts(delivery(published=ahead, failed=far))).evidence]
+    assert {"producer_clock", "worker_clock"} <= set(codes)

@@ -1,0 +1,113 @@
+"""The heart itself: it says what the loop says, costs the loop nothing, and is in nobody's way."""
+
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from baton_dev.testing.processes import wait_until
+from baton_messaging.models import Heartbeat
+from baton_messaging.processes import heartbeat as heart_module
+from baton_messaging.processes.heartbeat import HeartbeatWriter, Sign
+from baton_messaging.processes.in_flight import message_ids_in
+from django.db import OperationalError, connection
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def heart() -> Iterator[HeartbeatWriter]:
+    made = HeartbeatWriter("relay")
+    made.start()
+    yield made
+    made.stop()
+    # Its own: one that was killed before may have beaten last of all. In time: stop() waits for a moment only.
+    wait_until(lambda: not Heartbeat.objects.filter(pid=os.getpid()).exists(), what="a row that is deleted")
+
+
+def test_what_the_loop_says_is_written_once(heart: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[Any] = []
+    monkeypatch.setattr(heart_module, "upsert", lambda *_args, **kwargs: written.append(kwargs["sign"]))
+    heart.beat(Sign(is_consuming=True, received_count=1))
+    wait_until(lambda: len(written) == 1, what="the first beat")
+    heart.beat(Sign(is_consuming=False, received_count=2))
+    wait_until(lambda: len(written) == 2, what="the second beat")
+    assert [sign["received_count"] for sign in written] == [1, 2]
+
+
+def test_a_database_that_is_away_costs_beats_and_nothing_else(heart: HeartbeatWriter) -> None:
+    tried = threading.Event()
+
+    def refuse(*_args: Any, **_kwargs: Any) -> None:
+        tried.set()
+        raise OperationalError
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(heart_module, "upsert", refuse)
+        heart.beat(Sign(is_consuming=True))
+        assert tried.wait(10)
+    heart.beat(Sign(is_consuming=True, received_count=7))
+    wait_until(Heartbeat.objects.filter(received_count=7).exists, what="the next beat")
+
+
+def test_no_child_is_forked_while_a_connection_is_open(heart: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_open, may_close = threading.Event(), threading.Event()
+
+    def slow_upsert(*_args: Any, **_kwargs: Any) -> None:
+        is_open.set()
+        may_close.wait(10)
+
+    monkeypatch.setattr(heart_module, "upsert", slow_upsert)
+    heart.beat(Sign(is_consuming=True))
+    assert is_open.wait(10)
+    assert not heart.hold(0.05)
+    may_close.set()
+    assert heart.hold(10)
+    heart.go_on()
+
+
+def test_the_row_of_a_successor_is_not_deleted(heart: HeartbeatWriter) -> None:
+    heart.beat(Sign(is_consuming=True))
+    wait_until(Heartbeat.objects.exists, what="a row")
+    Heartbeat.objects.update(pid=1)
+    heart.stop()
+    assert Heartbeat.objects.get().pid == 1
+    Heartbeat.objects.all().delete()
+
+
+def test_nothing_stays_connected(heart: HeartbeatWriter) -> None:
+    heart.beat(Sign(is_consuming=True))
+    wait_until(Heartbeat.objects.exists, what="a row")
+    # PostgreSQL takes a moment to forget a client that has left.
+    wait_until(lambda: _connected_count() == 0, what="the end of the connection")
+
+
+def _connected_count() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " AND query LIKE '%%baton_heartbeat%%'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+GOOD = '{"message_id": "0190d3c2-7a00-7000-8000-000000000001", "payload": {"a:b": ":"}}:signature'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        ([[GOOD, GOOD]], 2),
+        ([["", ":", "{}:s", "[]:s", '{"message_id": 7}:s', '{"message_id": "no"}:s', "[" * 100_000 + ":s", GOOD]], 1),
+        ([[None, 7, {"__type__": "x"}, GOOD]], 1),
+        ([GOOD], 0),
+        ([[GOOD], [GOOD]], 0),
+        ([], 0),
+        (None, 0),
+        ({"args": 1}, 0),
+        ([[GOOD] * 5_000], 1_000),
+    ],
+)
+def test_ids_are_read_from_whatever_a_body_contains(arguments: Any, count: int) -> None:
+    assert len(message_ids_in(arguments)) == count

@@ -1,0 +1,149 @@
+"""Who counts as alive: real workers that are busy, stopped, or leave their queue alone."""
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import redis
+from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_dev.testing.processes import Process, wait_until
+from baton_messaging.models import Heartbeat
+from baton_messaging.processes.liveness import Life, life_of
+from baton_messaging.publish import publish
+from baton_messaging.relaying.outbox_round import send_outbox
+from celery import current_app
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from tests.recovery.situations import hold
+from tests.sample.events import Sampled
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+
+
+def send(*, seconds: float, count: int) -> None:
+    """Bring messages into the broker, each alone."""
+    with current_app.connection_for_write() as broker:
+        producer = current_app.amqp.Producer(broker, auto_declare=False)
+        for _ in range(count):
+            with transaction.atomic():
+                publish(Sampled(sample_id=uuid4(), seconds=seconds))
+            send_outbox(producer)
+
+
+def life_of_process(worker: Process) -> Life:
+    rows = Heartbeat.objects.filter(pid=worker.pid)
+    wait_until(rows.all().exists, what="a sign of life")
+    return life_of("worker", rows.get().name)
+
+
+@contextmanager
+def broker_that_gives_nothing() -> Iterator[None]:
+    """Let Valkey refuse the script that takes messages out of a queue; all else goes on."""
+    with redis.Redis.from_url(os.environ["CELERY_BROKER_URL"]) as client:
+        client.execute_command("ACL", "SETUSER", "default", "-eval")
+        try:
+            yield
+        finally:
+            client.execute_command("ACL", "SETUSER", "default", "+eval")
+
+
+def test_a_busy_worker_is_alive_though_its_queue_fills(worker: Process) -> None:
+    send(seconds=3, count=5)
+    wait_until(lambda: Heartbeat.objects.filter(pid=worker.pid, running__0__isnull=False).exists(), what="a run")
+    busy = Heartbeat.objects.filter(pid=worker.pid, running__0__isnull=False)
+    later = busy.filter(beaten_at__gt=Heartbeat.objects.get(pid=worker.pid).beaten_at)
+    wait_until(lambda: life_of_process(worker).is_alive and later.exists(), what="life in a worker that is busy")
+
+
+def test_a_stopped_worker_is_dead_until_it_goes_on(worker: Process) -> None:
+    wait_until(lambda: life_of_process(worker).is_alive, what="a living worker")
+    os.kill(worker.pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: "it hangs, or was killed" in life_of_process(worker).why, what="a dead worker")
+    finally:
+        os.kill(worker.pid, signal.SIGCONT)
+    wait_until(lambda: life_of_process(worker).is_alive, what="a living worker")
+
+
+def test_a_worker_that_takes_nothing_of_what_waits_is_dead(worker: Process) -> None:
+    consumes = Heartbeat.objects.filter(pid=worker.pid, is_consuming=True)
+    wait_until(consumes.all().exists, what="a worker that takes work")  # one that has just started takes none either
+    with broker_that_gives_nothing():
+        send(seconds=0, count=1)
+        wait_until(lambda: "1 messages wait in" in life_of_process(worker).why, what="a worker that is dead of it")
+    wait_until(lambda: life_of_process(worker).is_alive, what="a living worker")
+
+
+def alive(*words: str) -> tuple[int, str]:
+    out = StringIO()
+    try:
+        call_command("alive", *words, stdout=out)
+    except SystemExit as end:
+        return int(str(end.code)), out.getvalue()
+    return 0, out.getvalue()
+
+
+def test_the_probe_names_one_process_of_this_host() -> None:
+    assert alive("relay")[0] == 1
+    hold([], role="relay", hostname="another")
+    assert alive("relay")[0] == 1
+    hold([], role="relay", hostname=socket.gethostname())
+    assert alive("relay")[0] == 0
+    hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=60)  # of one that was killed
+    assert alive("relay")[0] == 0
+    row = hold([])
+    Heartbeat.objects.filter(pk=row.pk).update(name=f"inventory@{socket.gethostname()}")
+    assert alive("worker", "inventory")[0] == 0
+    assert alive("worker", "notifications")[0] == 1
+
+
+def test_a_worker_that_takes_nothing_is_dead_only_while_it_has_room_and_something_waits() -> None:
+    row = hold([], is_consuming=False, capacity=1, reserved=[])
+    assert life_of("worker", row.name).is_alive
+    with broker_that_gives_nothing():  # the worker that tests of this module share may be alive
+        send(seconds=0, count=1)
+        assert not life_of("worker", row.name).is_alive
+        Heartbeat.objects.update(running=[{"consumer": "sample.take_one", "message_ids": [str(uuid4())]}])
+        assert life_of("worker", row.name).is_alive
+
+
+def test_a_worker_without_its_broker_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = hold([], is_consuming=False)
+    monkeypatch.setattr(current_app.conf, "broker_read_url", "redis://127.0.0.1:1/0")
+    life = life_of("worker", row.name)
+    assert (life.is_alive, "waits for its broker" in life.why) == (True, True)
+
+
+def test_without_the_database_the_probe_cannot_tell_and_restarts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection.close()
+    monkeypatch.setitem(connection.settings_dict, "PORT", "1")
+    code, text = alive("worker", "inventory")
+    assert (code, text.startswith("Cannot tell")) == (0, True)
+
+
+@pytest.mark.parametrize("has_beaten", [True, False])
+def test_while_the_database_takes_no_writes_nobody_is_restarted_for_its_silence(*, has_beaten: bool) -> None:
+    if has_beaten:
+        hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=600)
+    with new_connections(READ_ONLY):
+        code, text = alive("relay")
+    assert (code, "takes no writes" in text) == (0, True)
+    assert alive("relay")[0] == 1
+
+
+def test_ages_are_by_the_database_s_clock(settings: Any) -> None:
+    settings.BATON = {**settings.BATON, "HEARTBEAT_STALE_SECONDS": 90}
+    row: Any = hold([], role="beat", beaten_seconds_ago=60)
+    found = Heartbeat.objects.get(pk=row.pk)
+    assert found.is_fresh
+    assert 60 <= found.age_seconds < 90
+    Heartbeat.objects.filter(pk=row.pk).update(beaten_at=Now())
+    assert Heartbeat.objects.get(pk=row.pk).age_seconds < 30

@@ -1,0 +1,1 @@
+"""A small project that has the package, and nothing of the scaffold: its tests run in it."""

@@ -1,0 +1,59 @@
+"""The relay as a process: woken, killed, stopped, cut off."""
+
+import os
+import signal
+
+import pytest
+from baton_dev.testing.deadlock import lock_in_the_wrong_order
+from baton_dev.testing.processes import Process, relay_command, running, wait_until
+from baton_messaging.models import OutboxMessage
+from django.db import connection
+from django.utils import timezone
+
+from tests.relaying.outbox_and_queue import bundles, place
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+
+
+def test_a_commit_wakes_an_idle_relay_at_once(relay: Process) -> None:
+    place(1)
+    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), seconds=10, what="the relay to send")
+
+
+def test_a_relay_killed_with_9_is_followed_by_another_that_sends_the_rest(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    log = tmp_path_factory.mktemp("relay")
+    with running(relay_command(), log=log / "first.log", ready="relay_started") as first:
+        place(3000)
+        wait_until(lambda: OutboxMessage.objects.exclude(published_at=None).exists(), what="the first batch")
+        os.kill(first.pid, signal.SIGKILL)
+    OutboxMessage.objects.waiting().update(available_at=timezone.now())  # its lease has ended
+    with running(relay_command(), log=log / "second.log", ready="relay_started"):
+        wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="an empty outbox")
+    assert len({one for bundle in bundles() for one in bundle}) == 3000
+
+
+def test_sigterm_ends_the_relay_cleanly(tmp_path_factory: pytest.TempPathFactory) -> None:
+    log = tmp_path_factory.mktemp("relay") / "relay.log"
+    with running(relay_command(), log=log, ready="relay_started") as process:
+        assert process.stop() == 0
+        assert "relay_stopped" in process.output()
+
+
+def test_a_database_restart_is_survived(relay: Process) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    place(1)
+    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
+    assert relay.exit_code is None
+
+
+def test_a_deadlock_is_survived(relay: Process) -> None:
+    lock_in_the_wrong_order("baton_circuit", lambda: place(1), then="baton_outbox, baton_attempt")
+    wait_until(lambda: "database_in_trouble" in relay.output(), what="the relay to lose")
+    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
+    assert relay.exit_code is None
