@@ -7,7 +7,7 @@ server that never answers costs two seconds and hides no other finding.
 
 from importlib import import_module
 
-OWN = ("database", "outbox", "reconciler", "retention", "broker", "queues", "processes", "dead_letters", "limits")
+OWN = ("database", "outbox", "reconciler", "retention", "broker", "queues", "processes", "dead_letters", "settings")
 
 for _name in OWN:  # in the order of the report
     import_module(f"baton_messaging.diagnosis.doctor.{_name}")
