@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from django.conf import settings
 from django.db import OperationalError, connection, transaction
 
 from baton_messaging.conf import Queue, Team, baton
@@ -18,7 +17,7 @@ from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of
 from baton_messaging.diagnosis.triage.gather.snapshot import Looks, all_queues, look
 from baton_messaging.diagnosis.triage.lookup import Asked
 from baton_messaging.diagnosis.triage.subjects import find_subjects
-from baton_messaging.routing.queues import queue_named
+from baton_messaging.routing.ownership import platform_owner
 
 STATEMENT_MS: Final = 1_500  # of one statement
 LOCK_MS: Final = 500  # a lock that a migration holds is reported, not waited for
@@ -77,14 +76,14 @@ def without_database(reach: Reach) -> Facts:
     """Return what can be said without the database: what the broker says."""
     broker = look_at_broker(all_queues(), ())
     depths = {name: QueueLook(depth.waiting) for name, depth in broker.depths.items()}
-    return Facts(datetime.now(UTC), _platform(), queues=depths, broker=broker.reach, database=reach)
+    return Facts(datetime.now(UTC), platform_owner(), queues=depths, broker=broker.reach, database=reach)
 
 
 def _facts(asked: Asked, looks: Looks, subjects: tuple[Subject, ...]) -> Facts:
     deliveries = tuple(deliveries_of(asked, looks))
     return Facts(
         now=looks.now,
-        platform=_platform(),
+        platform=platform_owner(),
         key=asked.key,
         events=asked.events,
         subjects=subjects,
@@ -92,7 +91,7 @@ def _facts(asked: Asked, looks: Looks, subjects: tuple[Subject, ...]) -> Facts:
         processes=looks.processes,
         queues=looks.queues,
         owners=_owners(),
-        platform_queue=settings.CELERY_TASK_DEFAULT_QUEUE,
+        platform_queue=baton().platform_queue,
         retention_seconds=baton().outbox_retention_days * DAY_SECONDS,
         is_broker_full=looks.is_broker_full,
         broker=looks.broker.reach,
@@ -112,7 +111,3 @@ def _with_works(deliveries: Sequence[Delivery], subjects: Sequence[Subject]) -> 
 def _owners() -> dict[str, Team]:
     queues: Sequence[Queue] = baton().queues
     return {queue.name: queue.owner for queue in queues}
-
-
-def _platform() -> Team:
-    return queue_named(settings.CELERY_TASK_DEFAULT_QUEUE).owner
