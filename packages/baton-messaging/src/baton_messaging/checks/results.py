@@ -38,7 +38,7 @@ def check_waiting(**_kwargs: Any) -> list[CheckMessage]:
             f"Expected nobody to wait for a task, got a wait for its result in {module.at(call)}.",
             hint="Let the consumer publish an event about its outcome, and a consumer of this side take it up.",
         )
-        for module in modules_that_mention(_MENTION, outside="baton_messaging")
+        for module in modules_that_mention(_MENTION)
         for call in _waits(module)
     ]
 
