@@ -45,7 +45,6 @@ if "queues" in _OPTIONS:
             visibility_timeout=9,
         ),
     }
-CELERY_BEAT_MAX_LOOP_INTERVAL = 1  # its sign of life comes with each round
 # What the reconciler would mend within the minute must stay broken until it was asked about.
 CELERY_BEAT_SCHEDULE = {name: entry for name, entry in _SCHEDULE.items() if "reconcile" not in name}
 TEMPLATES = [{**_TEMPLATES[0], "DIRS": [BROKEN_TEMPLATES, BASE_DIR / "templates"]}]

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.conf import settings
+from celery import current_app
 from django.core import checks
 
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
+from baton_messaging.conf import baton
 from baton_messaging.consumer import consumer_tasks
 from baton_messaging.diagnosis.doctor.lines import Line, duration, judged
 from baton_messaging.diagnosis.doctor.register import examines
@@ -30,9 +31,9 @@ def examine_settings() -> Iterator[Line]:
 def examine_limits() -> Iterator[Line]:
     """Compare the broker's patience with the longest hard limit (F02, F41)."""
     name, limit = _longest_limit()
-    options: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    options: dict[str, Any] = current_app.conf.broker_transport_options
     if "visibility_timeout" not in options:
-        timeout = settings.BATON["BROKER_CONSUMER_TIMEOUT_SECONDS"]
+        timeout = baton().broker_consumer_timeout_seconds
         yield judged(
             limit < timeout,
             "consumer timeout of the broker",
