@@ -10,12 +10,12 @@ from baton_messaging import tasks as package_tasks
 from baton_messaging.broker.redis import transport as redis_transport
 from baton_messaging.install import beat_schedule, install, is_installed
 from celery import Celery, current_app
+from celery.bootsteps import StartStopStep
 from celery.signals import task_postrun, task_prerun
+from celery.utils.imports import symbol_by_name
 from django.apps import AppConfig
 from django.db import connection
 
-from config.queues import QUEUES
-from config.settings import celery as settings_of_project
 from tests.processes import ROOT, _environment
 from tests.sample.tasks import take_one
 
@@ -48,6 +48,7 @@ def test_an_application_gets_transports_and_heartbeat_however_often_it_is_asked(
     install(app)
     install(app)
     assert is_installed(app)
+    assert all(issubclass(symbol_by_name(step), StartStopStep) for step in app.steps["worker"])
     assert type(app.connection_for_write("redis://localhost").transport) is redis_transport.Transport
     assert app.conf.get("CELERY_DB_REUSE_MAX") == 10_000  # which Celery's integration of Django asks for
 
@@ -93,15 +94,6 @@ def test_the_schedule_has_each_task_of_the_package_and_none_expires_after_the_ne
     declared = {task.name for task in vars(package_tasks).values() if hasattr(task, "apply_async")}
     assert {entry["task"] for entry in entries.values()} == declared
     assert all(name == entry["task"] for name, entry in entries.items())
-    assert entries.items() <= settings_of_project.CELERY_BEAT_SCHEDULE.items()
-
-
-def test_the_settings_of_the_project_import_nothing_of_the_package_but_install_and_conf() -> None:
-    folder = ROOT / "config"
-    paths = [folder / "celery.py", folder / "queues.py", *(folder / "settings").glob("*.py")]
-    lines = [line for path in paths for line in path.read_text().splitlines() if line.startswith("from baton_")]
-    assert {line.split()[1] for line in lines} <= {"baton_messaging.install", "baton_messaging.conf"}
-    assert len(QUEUES) + 1 == len(settings_of_project.CELERY_TASK_QUEUES)
 
 
 def test_the_module_is_imported_while_settings_are_read_and_asks_for_none() -> None:
