@@ -1,4 +1,4 @@
-"""Who answers for a consumer: the owner of the queue that its messages travel through."""
+"""The owner of a consumer is the owner of the queue that its messages travel through."""
 
 from django.conf import settings
 

@@ -49,7 +49,7 @@ class Progress:
 def progress_of(order: Replay) -> Progress:
     """Count the letters of a replay by where they are, in one query."""
     asked_for = Q(requested_at__isnull=False)
-    counts = order.letters.aggregate(
+    counts = order.dead_letters.aggregate(
         resolved=Count("pk", filter=Q(state=State.RESOLVED)),
         under_way=Count("pk", filter=Q(state=State.REQUESTED)),
         held=Count("pk", filter=Q(state=State.OPEN) & ~asked_for),
