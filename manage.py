@@ -27,7 +27,7 @@ def main() -> None:
     try:
         Utility(sys.argv).execute()
     except OperationalError as error:
-        from config.reachability import end_if_unreachable  # noqa: PLC0415 - it reads the environment
+        from config.env.reachability import end_if_unreachable  # noqa: PLC0415 - it reads the environment
 
         end_if_unreachable(error)
         raise

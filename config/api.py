@@ -1,123 +1,25 @@
-"""The JSON API: the apps' routers in one document, and one shape for everything that is refused.
-
-A refusal is ``{"detail": sentence, "errors": [{"field", "code", "message"}, …]}``; ``errors`` is empty when no single
-field is to blame. Texts name the field and the rule, never the value that was sent.
-"""
-
-import json
-from collections.abc import Sequence
-from http import HTTPStatus
-from typing import Any, NoReturn
+"""The JSON API: the apps' routers, and Baton's own, in one document."""
 
 from baton_messaging.ui.api.consumers import router as consumers_router
 from baton_messaging.ui.api.dead_letters import router as dead_letters_router
-from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI, Router
-from ninja.errors import HttpError, ValidationError
-from ninja.parser import Parser
+from baton_messaging.ui.api.triage import router_for as triage_router_for
+from ninja import NinjaAPI
 
+from config.web.api_errors import JSONParser, refuse_in_one_shape
 from orders.api import router as orders_router
-from orders.exports.api import router as exports_router
-
-MAX_SHOWN_ERRORS = 20  # a request with a thousand faults needs no megabyte of answer
-MAX_FIELD_LENGTH = 100  # characters; the names of unknown fields are the sender's, so they can be any length
-
-
-RETRY_SECONDS = 30  # after which asking again makes sense, where "not now" is the answer
-_LATER = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
-
-
-class UnsupportedContentType(ValueError):
-    """The body is announced as something else than JSON."""
-
-    def __init__(self, content_type: str) -> None:
-        super().__init__(f"Expected Content-Type: application/json, got {content_type[:100] or 'none'}.")
-
-
-class JSONParser(Parser):
-    """Reads JSON as its standard has it: announced as JSON, without NaN and Infinity."""
-
-    def parse_body(self, request: HttpRequest) -> Any:
-        """Return the decoded body. ninja turns whatever is raised here into an HttpError that names it as its cause."""
-        if request.content_type != "application/json":
-            raise UnsupportedContentType(request.content_type or "")
-        return json.loads(request.body, parse_constant=_refuse_constant)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
+from orders.exports.api import router as orders_exports_router
+from orders.schemas import Problem
 
 api = NinjaAPI(
     title="Baton",
     version="1",
-    description="Places and cancels orders, exports them, and tells how far each got.",
+    description="What the apps offer to programs, and what Baton knows of their messages.",
     urls_namespace="api",
     parser=JSONParser(),
 )
-nowhere = Router()
 api.add_router("/orders", orders_router)
-api.add_router("/exports", exports_router)
+api.add_router("/orders", triage_router_for("order", refusal=Problem, operation_id="orders_api_triage_order"))
+api.add_router("/exports", orders_exports_router)
 api.add_router("/dead-letters", dead_letters_router)
 api.add_router("/consumers", consumers_router)
-api.add_router("", nowhere)  # last: it takes every address that is left
-
-
-@nowhere.api_operation(["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:address}", include_in_schema=False)
-def unknown_address(request: HttpRequest, address: str) -> HttpResponse:
-    """Answer 404 in JSON; Django's own page would be HTML, and in debug a list of all routes."""
-    raise Http404
-
-
-@api.exception_handler(ValidationError)
-def refuse_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    """Answer 422 and name each field that is wrong."""
-    errors = [
-        {"field": _field(item["loc"]), "code": item["type"], "message": item["msg"]}
-        for item in error.errors[:MAX_SHOWN_ERRORS]
-    ]
-    return _refusal(request, 422, "The request is not valid; errors names the fields.", errors)
-
-
-@api.exception_handler(HttpError)
-def refuse(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """Answer with the error's own status; a body that could not be read says why."""
-    cause = error.__cause__
-    if isinstance(cause, UnsupportedContentType):
-        return _refusal(request, 415, str(cause))
-    if error.status_code == HTTPStatus.BAD_REQUEST and cause is not None:
-        return _refusal(request, 400, _why_unreadable(cause))
-    response = _refusal(request, error.status_code, error.message)
-    if error.status_code in _LATER:
-        response["Retry-After"] = str(RETRY_SECONDS)
-    return response
-
-
-@api.exception_handler(Http404)
-def refuse_unknown(request: HttpRequest, error: Http404) -> HttpResponse:
-    """Answer 404."""
-    return _refusal(request, 404, "There is nothing at this address.")
-
-
-def _why_unreadable(cause: BaseException) -> str:
-    if isinstance(cause, json.JSONDecodeError):
-        return f"Expected a JSON body, got a fault at line {cause.lineno}, column {cause.colno}: {cause.msg}."
-    if isinstance(cause, UnicodeDecodeError):
-        return f"Expected a JSON body in UTF-8, got a byte that is none at position {cause.start}."
-    return "Expected a JSON body, got one that cannot be read: a constant, number or depth that JSON does not have."
-
-
-def _field(location: Sequence[Any]) -> str:
-    """Return the path within the request: ("body", "body", "lines", 0, "sku") is "lines.0.sku".
-
-    ninja puts first where it looked (body, path, header …), then the parameter's name; a parameter that takes the whole
-    body is called ``body`` in every operation, so that its name can be told from a field's.
-    """
-    source, *path = (str(part) for part in location)
-    if source == "body" and path[:1] == ["body"]:
-        path = path[1:]
-    return (".".join(path) or source)[:MAX_FIELD_LENGTH]
-
-
-def _refusal(request: HttpRequest, status: int, detail: str, errors: Sequence[Any] = ()) -> HttpResponse:
-    return api.create_response(request, {"detail": detail, "errors": list(errors)}, status=status)
+refuse_in_one_shape(api)

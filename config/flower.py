@@ -9,15 +9,14 @@ its memory holds any of it. Hazard: names in this file that Flower has an option
 from logging import ERROR, getLogger
 from typing import Any
 
-from baton_dev.servers.ports import PortTakenError, is_taken
 from flower.events import EventsState
 
 from config.env import end, env
+from config.env.ports import end_if_taken
 
 if not env.FLOWER_BASIC_AUTH and not env.DJANGO_DEBUG:
     end("FLOWER_BASIC_AUTH: missing. Set it to user:password, or DJANGO_DEBUG to true.")
-if is_taken(env.FLOWER_PORT, env.FLOWER_HOST):
-    end(str(PortTakenError(variable="FLOWER_PORT", port=env.FLOWER_PORT)))
+end_if_taken("FLOWER_PORT", port=env.FLOWER_PORT, host=env.FLOWER_HOST)
 
 address = env.FLOWER_HOST
 port = env.FLOWER_PORT

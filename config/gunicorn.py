@@ -2,9 +2,8 @@
 
 import os
 
-from baton_dev.servers.ports import PortTakenError, is_taken
-
-from config.env import end, env
+from config.env import env
+from config.env.ports import end_if_taken
 
 bind = f"{env.WEB_HOST}:{env.WEB_PORT}"
 worker_class = "gthread"
@@ -24,8 +23,8 @@ access_log_format = "%(m)s %(U)s %(s)s %(M)s ms"
 
 def on_starting(server: object) -> None:
     """Refuse a taken port at once and by name; gunicorn would try five times and name no variable."""
-    if "GUNICORN_FD" not in os.environ and is_taken(env.WEB_PORT, env.WEB_HOST):
-        end(str(PortTakenError(variable="WEB_PORT", port=env.WEB_PORT)))
+    if "GUNICORN_FD" not in os.environ:
+        end_if_taken("WEB_PORT", port=env.WEB_PORT, host=env.WEB_HOST)
 
 
 def post_worker_init(worker: object) -> None:

@@ -1,8 +1,10 @@
 """Which URL belongs to whom."""
 
+from baton_messaging.ui.triage.pages import triage_page
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from config.api import api
 
@@ -15,8 +17,11 @@ urlpatterns = [
     path("login/", LoginView.as_view(template_name="login.html", redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("exports/", include("orders.exports.urls")),
+    path("orders/<uuid:subject_id>/triage/", admin.site.admin_view(triage_page), name="order_triage"),
     path("", include("orders.urls")),
     path("", include("baton_messaging.urls")),
+    path("", include("baton_messaging.ui.urls")),
+    path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),  # unless an app above has a page there
 ]
 
 handler400 = "config.web.error_pages.bad_request"

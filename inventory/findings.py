@@ -6,13 +6,10 @@ Inbox row and reservation are one commit, so there are none, unless somebody del
 
 from typing import Final
 
-from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.recovery import Finding, finds
-from baton_messaging.recovery.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER
-from baton_messaging.routing.queues import queue_named
+from baton_messaging.extend import owner_of_queue
+from baton_messaging.extend.findings import MAX_EXAMPLES, Finding, finds, keys_processed, window
 from django.db.models import Exists, OuterRef, UUIDField
 from django.db.models.functions import Cast
-from django.utils import timezone
 
 from inventory.models import Reservation
 
@@ -23,20 +20,15 @@ REMEDY: Final = "Find out who deleted the reservations, or which release wrote n
 @finds
 def processed_without_reservation() -> Finding | None:
     """Return the recent orders that are marked as processed and have no reservation."""
-    until = timezone.now() - SETTLED_AFTER
-    processed = ProcessedMessage.objects.filter(
-        consumer=CONSUMER, processed_at__gte=until - LOOKED_AT_FOR, processed_at__lt=until
-    ).exclude(worker__startswith="replaced by")  # an edited copy has taken the message's place
-    told = OutboxMessage.objects.filter(message_id__in=processed.values("message_id"))
-    told = told.annotate(order_id=Cast("key", UUIDField()))
-    empty = told.filter(~Exists(Reservation.objects.filter(order_id=OuterRef("order_id"))))
-    keys = list(empty.order_by("pk").values_list("key", flat=True))
+    after, before = window()
+    reserved = Exists(Reservation.objects.filter(order_id=Cast(OuterRef("key"), UUIDField())))
+    keys = keys_processed(CONSUMER, after=after, before=before, unless=reserved)
     if not keys:
         return None
     return Finding(
         what="orders processed without a reservation",
         count=len(keys),
         examples=tuple(keys[:MAX_EXAMPLES]),
-        owner=str(queue_named("inventory").owner),
+        owner=str(owner_of_queue("inventory")),
         remedy=REMEDY,
     )

@@ -11,7 +11,6 @@ Hazard: a server that accepts the mail and dies before it says so gets it again,
 import contextlib
 import smtplib
 from email.errors import MessageError
-from typing import Any
 
 import django
 from celery.exceptions import SoftTimeLimitExceeded
@@ -38,20 +37,6 @@ def deliver(letter: EmailMessage) -> None:
         _hang_up(backend)
         raise
     _say_goodbye(backend)
-
-
-def log_in(*, timeout_seconds: float) -> str:
-    """Open and close a connection to the mail server; return how mail goes out. Raises MailUnavailable."""
-    backend: Any = _backend()
-    if hasattr(backend, "timeout"):
-        backend.timeout = timeout_seconds
-    try:
-        _open(backend)
-    except BaseException:
-        _hang_up(backend)
-        raise
-    _say_goodbye(backend)
-    return f"{type(backend).__name__}{f' to {backend.host}:{backend.port}' if hasattr(backend, 'host') else ''}"
 
 
 def _backend() -> BaseEmailBackend:

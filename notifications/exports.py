@@ -88,6 +88,7 @@ def compose(export: ExportDetails) -> EmailMultiAlternatives:
                 "Message-ID": message_id(export.export_id, Kind.EXPORT_READY),
                 "Auto-Submitted": "auto-generated",  # RFC 3834: keeps absence notices from answering
                 "Content-Language": export.language,
+                "X-Mail-About": str(export.export_id),
                 "X-Mail-Kind": Kind.EXPORT_READY.value,
             },
         )

@@ -11,7 +11,7 @@ from email.headerregistry import Address
 from typing import Any
 from uuid import UUID
 
-from baton_messaging.messages.context import current_correlation_id
+from baton_messaging.extend import current_correlation_id
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMultiAlternatives
@@ -111,7 +111,7 @@ def _headers(order: OrderDetails, kind: Kind) -> dict[str, str]:
         "Message-ID": message_id(order.order_id, kind),
         "Auto-Submitted": "auto-generated",  # RFC 3834: keeps absence notices from answering
         "Content-Language": letter_language(order),
-        "X-Order-ID": str(order.order_id),
+        "X-Mail-About": str(order.order_id),
         "X-Mail-Kind": kind.value,
     }
     correlation_id = current_correlation_id()

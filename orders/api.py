@@ -4,15 +4,12 @@ from collections.abc import Iterable
 from typing import Annotated
 from uuid import UUID
 
-from baton_messaging.diagnosis.progress import progress_of
-from baton_messaging.diagnosis.triage.report import triage
-from baton_messaging.ui.api.triage_schemas import TriageOut
+from baton_messaging.extend import progress_of
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from ninja import Body, Header, Router
 from ninja.errors import HttpError, ValidationError
 from ninja.responses import Status as Answer
-from ninja.security import django_auth_is_staff
 
 from orders import services
 from orders.errors import IdempotencyKeyReused, OrderAlreadySettled, OrderNotFound, OrderRefused
@@ -68,23 +65,6 @@ def cancel_order(request: HttpRequest, response: HttpResponse, order_id: UUID) -
     answer = OrderAnswer(order_id=order.pk, status="cancelled", status_url=_status_url(order.pk))
     response["Location"] = answer.status_url
     return Answer(202, answer)
-
-
-@router.get(
-    "/{order_id}/triage",
-    auth=django_auth_is_staff,
-    response={200: TriageOut, 401: Problem, 404: Problem},
-    summary="See whose it is",
-)
-def triage_order(request: HttpRequest, order_id: UUID) -> Answer[TriageOut]:
-    """Return one verdict per message and consumer, with evidence, owner and next step. For staff.
-
-    404 when neither an order nor a message has this id.
-    """
-    report = triage(str(order_id))
-    if report.is_unheard_of:
-        raise HttpError(404, str(OrderNotFound(order_id)))
-    return Answer(200, TriageOut.model_validate(report.as_dict()))
 
 
 def _order_out(order: Order) -> OrderOut:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from baton_messaging.diagnosis.doctor.lines import Line, judged
-from baton_messaging.diagnosis.doctor.register import examines
-from baton_messaging.routing.ownership import owner_of
+from baton_messaging.extend import owner_of
+from baton_messaging.extend.doctor import Observation, examines, observed
 from django.conf import settings
 from django.core.files.base import ContentFile
 
@@ -18,7 +17,7 @@ MIN_FREE_BYTES: Final = 1 << 30  # an export of ten million rows takes about tha
 
 
 @examines("storage of exports")
-def examine_storage() -> Iterator[Line]:
+def examine_storage() -> Iterator[Observation]:
     """Write a file into the storage, and delete it."""
     trouble = ""
     try:
@@ -26,7 +25,7 @@ def examine_storage() -> Iterator[Line]:
         files.delete(files.save(f"doctor-{uuid4()}", ContentFile(b"can this be written?")))
     except Exception as error:  # each storage has errors of its own
         trouble = f"{type(error).__name__}: {getattr(error, 'strerror', None) or 'see the storage'}"
-    yield judged(
+    yield observed(
         not trouble,
         "storage of exports",
         found=trouble or "a file was written and deleted",
@@ -37,12 +36,12 @@ def examine_storage() -> Iterator[Line]:
 
 
 @examines("scratch folder of exports")
-def examine_scratch_folder() -> Iterator[Line]:
+def examine_scratch_folder() -> Iterator[Observation]:
     """Measure the room where files grow. Hazard: it is the disk of this machine that is measured, not a worker's."""
     folder = Path(settings.EXPORTS["SCRATCH_DIR"])
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(existing).free
-    yield judged(
+    yield observed(
         free >= MIN_FREE_BYTES,
         "room for exports on this machine",
         found=f"{free / MIN_FREE_BYTES:,.1f} GiB free",

@@ -8,13 +8,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from baton_messaging.models import OutboxMessage
-from baton_messaging.recovery import Finding, finds
-from baton_messaging.recovery.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER
-from baton_messaging.routing.queues import queue_named
-from django.db.models import CharField, Exists, OuterRef
-from django.db.models.functions import Cast
-from django.utils import timezone
+from baton_messaging.extend import owner_of_queue
+from baton_messaging.extend.findings import MAX_EXAMPLES, Finding, finds, was_published, window
 
 from orders.events import OrderPlaced
 from orders.models import Order
@@ -25,17 +20,16 @@ REMEDY: Final = "Find out who wrote them past place_order(); publish OrderPlaced
 @finds
 def orders_without_message() -> Finding | None:
     """Return the recent orders that have no message in the outbox."""
-    until = timezone.now() - SETTLED_AFTER
-    told = OutboxMessage.objects.filter(name=OrderPlaced.event_name, key=Cast(OuterRef("pk"), CharField()))
-    placed = Order.objects.filter(pk__gte=_first_id(until - LOOKED_AT_FOR), pk__lt=_first_id(until))
-    ids = list(placed.filter(~Exists(told)).order_by("pk").values_list("pk", flat=True))
+    after, before = window()
+    placed = Order.objects.filter(pk__gte=_first_id(after), pk__lt=_first_id(before))
+    ids = list(placed.filter(~was_published(OrderPlaced)).order_by("pk").values_list("pk", flat=True))
     if not ids:
         return None
     return Finding(
         what="orders that nobody was told of",
         count=len(ids),
         examples=tuple(str(order_id) for order_id in ids[:MAX_EXAMPLES]),
-        owner=str(queue_named("orders").owner),
+        owner=str(owner_of_queue("orders")),
         remedy=REMEDY,
     )
 

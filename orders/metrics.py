@@ -1,6 +1,6 @@
 """What orders adds to /metrics."""
 
-from baton_messaging.observability.prometheus import contribute
+from baton_messaging.extend.metrics import contribute
 
 from orders.exports.metrics import export_metrics
 

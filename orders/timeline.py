@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from baton_messaging.diagnosis.progress import ConsumerProgress, progress_of
+from baton_messaging.extend import ConsumerProgress, progress_of
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
-from baton_messaging.diagnosis.triage.facts import Subject
-from baton_messaging.diagnosis.triage.subjects import Kind, register, uuids_in
+from baton_messaging.extend.triage import Subject, SubjectKind, register, uuids_in
 from django.utils.translation import gettext_lazy as _
 
 from orders.events import OrderPlaced
@@ -41,7 +40,7 @@ def _subject(order: Order) -> Subject:
     )
 
 
-ORDERS: Final = Kind(
+ORDERS: Final = SubjectKind(
     name="order",
     label=_("order"),
     first_event=OrderPlaced.event_name,

@@ -1,6 +1,5 @@
 """The pages of orders."""
 
-from django.contrib import admin
 from django.urls import path
 
 from orders import views
@@ -13,5 +12,4 @@ urlpatterns = [
     path("orders/<uuid:order_id>/", views.order_page, name="order"),
     path("orders/<uuid:order_id>/progress/", views.order_progress, name="progress"),
     path("orders/<uuid:order_id>/cancel/", views.cancel, name="cancel"),
-    path("orders/<uuid:order_id>/triage/", admin.site.admin_view(views.order_triage), name="triage"),
 ]

@@ -6,7 +6,6 @@ and how far it got, not who ordered it.
 
 from uuid import UUID
 
-from baton_messaging.ui.triage.pages import triage_page
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -70,11 +69,6 @@ def order_progress(request: HttpRequest, order_id: UUID) -> HttpResponse:
     picture = render(request, "orders/_progress.html", {"order": timeline.order, "timeline": timeline, "polled": True})
     response.content = picture.content
     return response
-
-
-def order_triage(request: HttpRequest, order_id: UUID) -> HttpResponse:
-    """Show the staff whose the order's messages are."""
-    return triage_page(request, str(order_id))
 
 
 @require_POST

@@ -71,14 +71,9 @@ STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = DEBUG  # in debug files are served from where they lie; without it, `collectstatic` first
 
-# Ports of notifications, answered by orders: apps do not import each other (docs/decisions/).
-NOTIFICATIONS_ORDER_DETAILS = "orders.details.order_details"
-NOTIFICATIONS_EXPORT_DETAILS = "orders.exports.details.export_details"
-
 # Where links in mails lead: a worker has no request to take the site's address from.
 PUBLIC_URL = env.PUBLIC_URL or f"http://{env.WEB_HOST}:{env.WEB_PORT}"
 FLOWER_URL = env.FLOWER_URL or f"http://{env.FLOWER_HOST}:{env.FLOWER_PORT}"
 
 LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "exports:exports"
-LOGOUT_REDIRECT_URL = "orders:home"
+LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "home"

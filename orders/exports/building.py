@@ -9,8 +9,7 @@ from pathlib import Path
 from uuid import UUID
 
 import structlog
-from baton_messaging.consuming.shutdown import is_time_up
-from baton_messaging.database.errors import is_database_away
+from baton_messaging.extend import is_database_away, is_time_up
 from baton_messaging.publish import publish
 from django.conf import settings
 from django.db import connection, transaction

@@ -8,7 +8,7 @@ are counted one after the other.
 from uuid import UUID
 
 import structlog
-from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.extend import progress_of
 from baton_messaging.publish import publish
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser

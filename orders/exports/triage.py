@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
-from baton_messaging.diagnosis.triage.facts import Subject, Work
-from baton_messaging.diagnosis.triage.subjects import Kind, uuids_in
+from baton_messaging.extend.triage import Subject, SubjectKind, Work, uuids_in
 from django.utils.translation import gettext_lazy as _
 
 from orders.events import ExportRequested
@@ -53,7 +52,7 @@ def _subject(export: Export) -> Subject:
     )
 
 
-EXPORTS: Final = Kind(
+EXPORTS: Final = SubjectKind(
     name="export",
     label=_("export"),
     first_event=ExportRequested.event_name,

@@ -10,7 +10,8 @@ from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.ports import free_port
 
 from config import env as env_module
-from config.env import Environment, example
+from config.env import Environment
+from config.env.example import example
 
 STRONG = "a-secret-of-fifty-characters-or-more-0123456789-abcdefgh"
 MANAGE = (sys.executable, "manage.py", "check")
@@ -123,7 +124,9 @@ def test_the_representation_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_example_file_lists_every_variable_with_its_default() -> None:
-    assert (PROJECT_DIR / ".env.example").read_text() == example(), "write it anew: python -m config.env > .env.example"
+    assert (PROJECT_DIR / ".env.example").read_text() == example(), (
+        "write it anew: DJANGO_DEBUG=true python -m config.env.example > .env.example"
+    )
 
 
 def test_an_unreachable_database_ends_a_management_command_with_one_line() -> None:

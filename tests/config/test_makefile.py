@@ -12,6 +12,9 @@ from baton_dev.project import PROJECT_DIR
 def checkout(tmp_path: Path) -> Path:
     for name in ("Makefile", "requirements.lock", "requirements-dev.lock"):
         shutil.copy(PROJECT_DIR / name, tmp_path)
+    for package in ("baton-messaging", "baton-dev"):
+        (tmp_path / "packages" / package).mkdir(parents=True)
+        shutil.copy(PROJECT_DIR / "packages" / package / "pyproject.toml", tmp_path / "packages" / package)
     return tmp_path
 
 

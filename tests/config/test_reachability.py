@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.reachability import address, unreachable
+from config.env.reachability import address, unreachable
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from functools import partial
 from queue import Empty, SimpleQueue
 
 import pytest
-from baton_messaging.models import OutboxMessage
+from baton_messaging.testing import published
 from django.db import connection, transaction
 
 from inventory import services
+from inventory.events import StockRejected, StockReserved
 from inventory.models import Reservation, ReservationLine
 from tests.inventory.factories import demand, reserved, stock, wait_until_blocked
 
@@ -53,8 +54,7 @@ def test_a_thousand_orders_for_a_hundred_pieces_reserve_exactly_a_hundred(bundle
     at_once(partial(services.reserve, bundle) for bundle in bundles)
     assert (count(State.RESERVED), count(State.REJECTED)) == (100, 900)
     assert reserved("A") == 100
-    names = list(OutboxMessage.objects.values_list("name", flat=True))
-    assert (names.count("inventory.stock_reserved"), names.count("inventory.stock_rejected")) == (100, 900)
+    assert (len(published(StockReserved)), len(published(StockRejected))) == (100, 900)
 
 
 def test_twenty_orders_for_the_last_piece_reserve_it_once() -> None:
@@ -68,7 +68,7 @@ def test_the_same_order_reserved_twenty_times_at_once_counts_once() -> None:
     order = demand(A=3)
     at_once([lambda: services.reserve([order]) for _ in range(20)])
     assert reserved("A") == 3
-    assert OutboxMessage.objects.count() == 1
+    assert len(published()) == 1
 
 
 def test_fifty_pairs_of_opposite_orders_do_not_deadlock() -> None:
@@ -138,7 +138,7 @@ def test_a_reservation_waits_for_a_cancel_that_is_about_to_commit() -> None:
         wait_until_blocked(reservation)
     reservation.join(timeout=30)
     assert (Reservation.objects.get().state, reserved("A")) == (State.RELEASED, 0)
-    assert not OutboxMessage.objects.exists()
+    assert published() == []
 
 
 def test_a_cancel_whose_reservation_is_rolled_back_still_stops_the_next_attempt() -> None:

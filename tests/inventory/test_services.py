@@ -1,12 +1,13 @@
 import re
 
 import pytest
-from baton_messaging.models import OutboxMessage
+from baton_messaging.testing import published
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from uuid_utils.compat import uuid7
 
 from inventory import services
+from inventory.events import StockRejected, StockReserved
 from inventory.models import Reservation, ReservationLine, StockItem
 from tests.inventory.factories import demand, reserved, stock
 
@@ -15,16 +16,12 @@ pytestmark = pytest.mark.django_db
 State = Reservation.State
 
 
-def published() -> list[tuple[str, str]]:
-    return list(OutboxMessage.objects.order_by("pk").values_list("name", "key"))
-
-
 def test_reserving_sets_stock_aside_and_says_so() -> None:
     stock(A=5, B=5)
     order = demand(A=2, B=1)
     services.reserve([order])
     assert (reserved("A"), reserved("B")) == (2, 1)
-    assert published() == [("inventory.stock_reserved", str(order.order_id))]
+    assert published() == [StockReserved(order_id=order.order_id)]
     assert dict(ReservationLine.objects.values_list("item_id", "quantity")) == {"A": 2, "B": 1}
 
 
@@ -35,9 +32,7 @@ def test_an_order_that_is_short_of_one_thing_gets_nothing() -> None:
     assert reserved("A") == 0
     assert not ReservationLine.objects.exists()
     assert Reservation.objects.get().state == State.REJECTED
-    message = OutboxMessage.objects.get()
-    assert message.name == "inventory.stock_rejected"
-    assert message.payload == {"order_id": str(order.order_id), "skus": ["B"]}
+    assert published() == [StockRejected(order_id=order.order_id, skus=("B",))]
 
 
 def test_a_quantity_beyond_any_integer_column_is_only_short() -> None:
@@ -88,7 +83,7 @@ def test_a_cancel_that_comes_first_leaves_a_tombstone() -> None:
     services.reserve([order, demand(A=1)])
     assert reserved("A") == 1
     assert Reservation.objects.get(pk=order.order_id).state == State.RELEASED
-    assert str(order.order_id) not in {key for _name, key in published()}
+    assert published(StockReserved, key=order.order_id) == []
 
 
 def test_releasing_a_rejected_order_gives_nothing_back() -> None:

@@ -7,9 +7,8 @@ from uuid import UUID
 
 import pytest
 from baton_dev.testing.processes import running, wait_until, worker_command
-from baton_messaging.models import DeadLetter
-from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
+from baton_messaging.testing import DeathReason, dead_letters
 from django.db import transaction
 from django.utils import timezone
 from uuid_utils.compat import uuid7
@@ -43,9 +42,9 @@ def test_one_bad_order_does_not_take_its_bundle_with_it() -> None:
     with transaction.atomic():
         publish(*good[:15], bad, *good[15:])
     wait_until(lambda: reserved("A") == 60, what="thirty reservations")
-    wait_until(lambda: DeadLetter.objects.filter(consumer="inventory.reserve_stock").exists(), what="a dead letter")
-    letter = DeadLetter.objects.get(consumer="inventory.reserve_stock")
-    assert (letter.key, letter.reason) == (str(bad.order_id), Reason.PERMANENT_ERROR)
+    wait_until(lambda: bool(dead_letters(consumer="inventory.reserve_stock")), what="a dead letter")
+    (letter,) = dead_letters(consumer="inventory.reserve_stock")
+    assert (letter.key, letter.reason) == (str(bad.order_id), DeathReason.PERMANENT_ERROR)
     assert not Reservation.objects.filter(pk=bad.order_id).exists()
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 import pytest
+from baton_dev.testing.smtp_server import SmtpServer
 from django.test import Client
 from django.urls import reverse
 
 from notifications import services
 from notifications.models import Kind, MailLog
 from tests.notifications.factories import an_order
-from tests.notifications.smtp_server import SmtpServer
 
 pytestmark = pytest.mark.django_db
 

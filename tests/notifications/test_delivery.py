@@ -6,10 +6,12 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
-from baton_messaging.messages.error_description import describe
+from baton_dev.testing.smtp_server import SmtpServer
 from baton_messaging.errors import PermanentError, TransientError
+from baton_messaging.messages.error_description import describe
 from celery.exceptions import SoftTimeLimitExceeded
 from pytest_django import Settings
 
@@ -18,7 +20,6 @@ from notifications.errors import MailRefused, MailUnavailable
 from notifications.letters import compose
 from notifications.models import Kind
 from tests.notifications.factories import an_order
-from tests.notifications.smtp_server import SmtpServer
 
 StartServer = Callable[..., SmtpServer]
 MailTo = Callable[[str], None]
@@ -201,3 +202,10 @@ def soft_time_limit(*, seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+def test_a_folder_that_cannot_be_written_is_transient(mail_to: MailTo, tmp_path: Path) -> None:
+    (tmp_path / "mail").write_text("a file stands in the way")
+    mail_to(f"file://{tmp_path}/mail")
+    with pytest.raises(MailUnavailable, match="FileExistsError"):
+        send_one()

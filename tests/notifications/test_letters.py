@@ -7,7 +7,7 @@ from email.policy import default
 from uuid import UUID
 
 import pytest
-from baton_messaging.messages.context import correlation
+from baton_messaging.extend import correlation
 from django.core.mail import EmailMultiAlternatives
 from django.utils import translation
 from hypothesis import given
@@ -93,7 +93,7 @@ def test_headers_name_order_kind_and_correlation() -> None:
     order = an_order()
     with correlation(ORDER_ID):
         message = parsed(compose(order, Kind.RECEIVED))
-    assert message["X-Order-ID"] == str(order.order_id)
+    assert message["X-Mail-About"] == str(order.order_id)
     assert message["X-Mail-Kind"] == "received"
     assert message["X-Correlation-ID"] == str(ORDER_ID)
     assert message["Auto-Submitted"] == "auto-generated"

@@ -3,6 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from baton_dev.testing.smtp_server import SmtpServer
 from django.db import IntegrityError, connection, transaction
 
 from notifications import services
@@ -10,7 +11,6 @@ from notifications.errors import MailRefused, MailUnavailable
 from notifications.letters import message_id
 from notifications.models import Kind, MailLog, Outcome
 from tests.notifications.factories import KNOWN, ORDER_KINDS, an_order
-from tests.notifications.smtp_server import SmtpServer
 
 StartServer = Callable[..., SmtpServer]
 
@@ -95,7 +95,7 @@ def test_one_refused_recipient_harms_no_other(mail_server: StartServer) -> None:
     with pytest.raises(MailRefused):
         services.send(order_id=bad.order_id, kind=Kind.RECEIVED)
     services.send(order_id=good.order_id, kind=Kind.RECEIVED)
-    assert [mail.header("X-Order-ID") for mail in server.accepted] == [str(good.order_id)]
+    assert [mail.header("X-Mail-About") for mail in server.accepted] == [str(good.order_id)]
 
 
 @pytest.mark.django_db

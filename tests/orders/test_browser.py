@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from baton_dev.testing.browser import OpenPage
+from baton_messaging.testing import pretend_processed
 from playwright.sync_api import Page, expect
 
 from orders import services
 from orders.models import Order, OrderStatus
 from tests.orders.factories import an_order
-from tests.orders.test_views import process, settle
+from tests.orders.test_views import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,7 +33,7 @@ def test_an_order_is_placed_and_its_page_follows_it_until_all_is_done(
     expect(page).to_have_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
     expect(page.locator("#progress")).to_contain_text("0 of 5 steps done")
     order = Order.objects.get()
-    process(order)
+    pretend_processed(order.pk)
     expect(page.locator("#progress")).to_contain_text("3 of 5 steps done")
     settle(order)
     expect(page.locator("#progress")).to_contain_text("Everything is in stock")
@@ -55,7 +56,7 @@ def test_all_works_without_javascript(committed_catalogue: None, live_server: An
     page.get_by_role("button", name="Place the order").click()
     expect(page.locator("#progress")).to_contain_text("0 of 5 steps done")
     order = Order.objects.get()
-    process(order)
+    pretend_processed(order.pk)
     expect(page.locator("#progress")).to_contain_text("3 of 5 steps done")  # the page refreshes itself
     page.get_by_role("button", name="Cancel the order").click()
     expect(page.locator("#progress")).to_contain_text("You cancelled this order")
@@ -74,7 +75,7 @@ def test_what_was_typed_stays_by_its_error(committed_catalogue: None, live_serve
     page = open_page(live_server.url)
     fill(page)
     page.get_by_label("Blue mug").fill("-1")
-    page.evaluate("document.querySelector('.order-form').noValidate = true")
+    page.evaluate("document.querySelector('.stacked-form').noValidate = true")
     with page.expect_response(lambda response: response.url.endswith("/orders/") and response.status == 422):
         page.get_by_role("button", name="Place the order").click()
     field = page.get_by_label("Blue mug")

@@ -4,18 +4,14 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from baton_messaging.messages.error_description import fault
-from baton_messaging.dead_letters.intake.record import record_dead_letter
-from baton_messaging.dead_letters.operations.discard import discard
-from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.models.dead_letter import Reason
 from baton_messaging.signals import dead_lettered, dead_letters_settled
+from baton_messaging.testing import a_dead_letter, assert_published, discard_dead_letter
 from django.db import connection, transaction
 from uuid_utils.compat import uuid7
 
 from orders import services
+from orders.events import OrderPlaced
 from orders.models import Order, OrderStatus
-from tests.dead_letters.factories import CONSUMER, SHELL, a_letter, an_envelope
 from tests.orders.factories import an_order
 
 pytestmark = pytest.mark.django_db
@@ -62,22 +58,14 @@ def test_an_order_whose_next_message_dies_while_the_last_letter_is_settled_keeps
     committed_catalogue: None,
 ) -> None:
     order = an_order()
-    letter = a_letter(order.pk)
-    Order.objects.update(needs_attention=True)
+    placed = assert_published(OrderPlaced, key=order.pk)
+    letter = a_dead_letter(placed, consumer="inventory.reserve_stock")
     is_buried, is_settled = Event(), Event()
 
     def die_at_the_same_time() -> None:
         try:
             with transaction.atomic():
-                envelope = an_envelope(order.pk)
-                error = fault("KeyError", "x")
-                record_dead_letter(
-                    consumer=CONSUMER,
-                    envelope=envelope,
-                    reason=Reason.PERMANENT_ERROR,
-                    error=error,
-                    attempt_count=1,
-                )
+                a_dead_letter(placed, consumer="orders.record_sale")
                 is_buried.set()
                 is_settled.wait(1)  # who settles waits for us
         finally:
@@ -86,7 +74,7 @@ def test_an_order_whose_next_message_dies_while_the_last_letter_is_settled_keeps
     worker = Thread(target=die_at_the_same_time)
     worker.start()
     assert is_buried.wait(10)
-    discard(Selection(ids=(letter.pk,)), actor=SHELL, why="not needed")
+    discard_dead_letter(letter)
     is_settled.set()
     worker.join(10)
     assert Order.objects.get(pk=order.pk).needs_attention

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 from baton_dev.testing.processes import Process, wait_until
-from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.extend import SETTLED_STATES, progress_of
 
 from inventory.models import StockItem
 from orders import services
@@ -12,8 +12,6 @@ from orders.models import DailySales, Order, OrderStatus
 from tests.orders.factories import an_order
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SETTLED = {"done", "dead"}
 
 
 @pytest.fixture
@@ -24,7 +22,7 @@ def shop(committed_catalogue: None, relay: Process, worker: Process) -> None:
 def wait_until_settled(*orders: Order) -> None:
     def is_settled(order: Order) -> bool:
         final = Order.objects.get(pk=order.pk).is_final  # first: what it sets off is committed along with it
-        return final and all(consumer.state in SETTLED for consumer in progress_of(str(order.pk)))
+        return final and all(consumer.state in SETTLED_STATES for consumer in progress_of(str(order.pk)))
 
     wait_until(lambda: all(map(is_settled, orders)), seconds=60, what="that all consumers are through")
 

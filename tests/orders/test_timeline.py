@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 
 import pytest
-from baton_messaging.diagnosis.progress import ConsumerProgress
+from baton_messaging.extend import ConsumerProgress
 
 from orders.models import Order, OrderStatus
 from orders.timeline import EXPECTED_STEPS, Stage, Step, Timeline

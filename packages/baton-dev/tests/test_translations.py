@@ -3,13 +3,14 @@
 import doctest
 
 import pytest
-from baton_dev import translations
-from baton_dev.translations import SOURCES, Text, faults, texts_in_python, texts_in_template, texts_used
+from baton_dev.translations import texts
+from baton_dev.translations.catalogues import Catalogue, catalogues, faults, texts_used
+from baton_dev.translations.texts import Text, texts_in_python, texts_in_template
 
 
-@pytest.mark.parametrize("locale", SOURCES)
-def test_every_text_is_translated_and_compiled(locale: str) -> None:
-    assert faults(locale) == []
+@pytest.mark.parametrize("catalogue", catalogues(), ids=str)
+def test_every_text_is_translated_and_compiled(catalogue: Catalogue) -> None:
+    assert faults(catalogue) == []
 
 
 def test_texts_are_found_in_python_whatever_the_call_looks_like() -> None:
@@ -46,9 +47,11 @@ def test_texts_are_found_in_templates_whatever_the_tag_looks_like() -> None:
 
 
 def test_all_parts_of_the_project_are_searched() -> None:
-    texts = {text.text for text in texts_used("locale")}
-    assert {"Place the order", "There is nothing here", "needs attention", "English"} <= texts
+    used = {str(catalogue): {text.text for text in texts_used(catalogue)} for catalogue in catalogues()}
+    assert {"There is nothing here", "English"} <= used["locale"]  # of a template and of a setting
+    assert len(used) > 1
+    assert all(used.values())
 
 
 def test_examples_in_the_documentation_are_right() -> None:
-    assert doctest.testmod(translations).failed == 0
+    assert doctest.testmod(texts).failed == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.extend import progress_of
 from django.contrib.auth.models import User
 from django.db import connection
 
@@ -59,8 +59,7 @@ def an_export(user: User | None = None, *, file_format: Format = Format.CSV, **s
 
 def is_processed(export: Export) -> bool:
     """Tell whether a worker has settled a message that commands this export. Others may be left of earlier tests."""
-    commands = OutboxMessage.objects.filter(name="orders.export_requested", key=str(export.pk))
-    return ProcessedMessage.objects.filter(message_id__in=list(commands.values_list("message_id", flat=True))).exists()
+    return any(step.state == "done" for step in progress_of(str(export.pk)) if step.consumer == "orders.build_export")
 
 
 def a_source(rows: Sequence[Row]) -> Source:

@@ -14,11 +14,12 @@ from uuid import uuid4
 
 import pytest
 from baton_dev.testing.processes import wait_until
-from baton_messaging.models import OutboxMessage
+from baton_messaging.testing import assert_published, published
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 from django.utils import translation
 
+from orders.events import ExportReady
 from orders.exports import files
 from orders.exports.building import build
 from orders.exports.columns import order_source
@@ -129,7 +130,7 @@ def test_an_empty_result_is_a_header_and_complete(file_format: Format) -> None:
 
 def test_ready_is_announced_in_the_same_commit() -> None:
     export = built(an_export())
-    assert OutboxMessage.objects.filter(name="orders.export_ready", key=str(export.pk)).count() == 1
+    assert_published(ExportReady, key=export.pk)
 
 
 def test_the_file_speaks_the_language_of_the_export() -> None:
@@ -193,7 +194,7 @@ def test_cancelled_in_the_middle_means_no_file(monkeypatch: pytest.MonkeyPatch, 
         built(export)
     assert export.state == ExportState.CANCELLED
     assert all_files(storage_folder.parent) == []
-    assert not OutboxMessage.objects.filter(name="orders.export_ready").exists()
+    assert published(ExportReady) == []
 
 
 def test_cancelling_interrupts_a_statement_that_the_builder_waits_for() -> None:
@@ -235,7 +236,7 @@ def test_a_second_delivery_while_the_first_is_at_it_does_nothing(monkeypatch: py
         built(export)
     assert (export.state, export.attempt_count) == (ExportState.READY, 1)
     assert built(export).attempt_count == 1  # nor does a third one, later
-    assert OutboxMessage.objects.filter(name="orders.export_ready").count() == 1
+    assert_published(ExportReady)
 
 
 def test_a_builder_that_lost_its_lease_puts_no_file_in_place(

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from baton_messaging.models import OutboxMessage
+from baton_messaging.testing import published
 from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
+from orders.events import ExportRequested
 from orders.exports import files, housekeeping
 from orders.exports.building import build
 from orders.exports.lease import Hold
@@ -49,7 +50,7 @@ def test_an_abandoned_export_waits_for_the_next_worker() -> None:
     assert take_up() == 1
     assert take_up() == 0
     assert (fresh(export).state, fresh(running).state) == (ExportState.QUEUED, ExportState.RUNNING)
-    assert OutboxMessage.objects.filter(key=str(export.pk)).count() == 2
+    assert len(published(ExportRequested, key=export.pk)) == 2
     build(export.pk, worker="next")
     assert (fresh(export).state, export.attempt_count) == (ExportState.READY, 2)
 

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-from baton_messaging.models import OutboxMessage
+from baton_messaging.testing import published
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
+from orders.events import ExportRequested
 from orders.exports import services
 from orders.exports.errors import (
     ExportNotActive,
@@ -28,12 +29,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_request_is_a_row_and_a_command_in_one_commit() -> None:
     export = an_export()
-    message = OutboxMessage.objects.get()
-    assert (message.name, message.key, message.payload) == (
-        "orders.export_requested",
-        str(export.pk),
-        {"export_id": str(export.pk)},
-    )
+    assert published() == [ExportRequested(export_id=export.pk)]
     assert (export.state, export.percent) == (ExportState.QUEUED, 0)
 
 
@@ -46,7 +42,7 @@ def test_a_person_has_at_most_two_at_a_time() -> None:
     an_export(a_person("bob"))  # others are not concerned
     Export.objects.cancel(second.pk)
     an_export(person)
-    assert OutboxMessage.objects.count() == 4
+    assert len(published()) == 4
 
 
 @pytest.mark.django_db(transaction=True)
@@ -61,7 +57,7 @@ def test_of_twenty_that_ask_at_once_two_get_one() -> None:
         return True
 
     assert sum(at_once(ask)) == 2
-    assert Export.objects.count() == OutboxMessage.objects.count() == 2
+    assert Export.objects.count() == len(published()) == 2
 
 
 @pytest.mark.django_db(transaction=True)

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from baton_dev.testing.processes import running, wait_until, worker_command
-from baton_messaging.models import Attempt, DeadLetter
+from baton_messaging.models import Attempt
 from baton_messaging.relaying.outbox_round import send_outbox
+from baton_messaging.testing import dead_letters
 from celery import current_app
 from django.db import connection
 
@@ -69,7 +70,7 @@ def test_the_soft_and_the_hard_limit_each_end_an_export_in_a_state_that_names_it
         assert outcome(stuck) == (ExportState.FAILED, Failure.TIME_LIMIT, HARD_LIMIT)
         wait_until(lambda: is_processed(slow) and is_processed(stuck), what="the end of both messages")
     assert not Attempt.objects.exists()
-    assert not DeadLetter.objects.exists()
+    assert dead_letters() == []
     assert files_of(slow) == []
     build(an_export().pk, worker="next")  # sweeps away what the killed one could not
     assert files_of(stuck) == []

@@ -5,8 +5,8 @@ from threading import Event, Thread
 
 import pytest
 from baton_dev.testing.processes import wait_until
-from baton_messaging.messages.error_description import fault
 from baton_messaging.dead_letters.intake.record import record_dead_letter
+from baton_messaging.messages.error_description import fault
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.signals import dead_lettered

@@ -1,12 +1,12 @@
-"""What `make run` says when everything is up: where to look, and what to try."""
+"""The banner of `make run` says, when everything is up, where to look and what to try."""
 
 from collections.abc import Iterable, Sequence
 
 from baton_dev.project import Environment
+from baton_dev.supervisor.procfile import Program
 from baton_dev.supervisor.supervisor import Running
 
 EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not listened on
-KILL_ME = "worker-inventory"  # the worker whose death is the most visible: no stock is reserved until it is back
 
 
 def web_address(env: Environment) -> str:
@@ -14,14 +14,16 @@ def web_address(env: Environment) -> str:
     return _address(env.WEB_HOST, env.WEB_PORT)
 
 
-def banner(env: Environment, processes: Iterable[Running], *, admin: str, late: Sequence[str]) -> str:
+def banner(
+    env: Environment, programs: Iterable[Program], processes: Iterable[Running], *, admin: str, late: Sequence[str]
+) -> str:
     """Return the lines, for people who see Baton for the first time.
 
     `admin` tells of the user and the password; `late` are the programs that have not begun to work.
     """
     site = web_address(env)
     rows = [
-        ("Shop", f"{site}/"),
+        ("Site", f"{site}/"),
         ("Admin", f"{site}/admin/  {admin}".rstrip()),
         ("API", f"{site}/api/docs"),
         ("Flower", f"{_address(env.FLOWER_HOST, env.FLOWER_PORT)}/"),
@@ -30,14 +32,16 @@ def banner(env: Environment, processes: Iterable[Running], *, admin: str, late: 
         ("Commands", 'make manage ARGS="help"'),
     ]
     state = f"Baton is running, but not yet {', '.join(late)}: see Logs." if late else "Baton is running."
-    lines = ["", state, "", *(f"  {name:<10}{text}" for name, text in rows), "", *_dare(processes)]
+    lines = ["", state, "", *(f"  {name:<10}{text}" for name, text in rows), "", *_dare(programs, processes)]
     return "\n".join([*lines, "Stop with Ctrl-C: running tasks finish first, the data is kept.", ""])
 
 
-def _dare(processes: Iterable[Running]) -> Iterable[str]:
+def _dare(programs: Iterable[Program], processes: Iterable[Running]) -> Iterable[str]:
+    """Name the first worker of the Procfile."""
+    first_worker = next((program.name for program in programs if "worker" in program.command), None)
     for process in processes:
-        if process.name == KILL_ME:
-            yield f"Kill a worker now: place an order and type `kill -9 {process.pid}` ({KILL_ME}). Nothing gets lost."
+        if process.name == first_worker:
+            yield f"Kill a worker now, while it works: `kill -9 {process.pid}` ({process.name}). Nothing gets lost."
 
 
 def _address(host: str, port: int) -> str:

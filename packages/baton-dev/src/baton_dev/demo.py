@@ -1,4 +1,7 @@
-"""The whole stack as a child process: what `make run` starts, read through the banner that a person would read."""
+"""The engine of `make demo` runs the whole stack as a child process, read through the banner that a person would read.
+
+What is done with the stack, and what must come of it, is a program of the project's own.
+"""
 
 import os
 import re
@@ -15,7 +18,7 @@ from baton_dev.supervisor.tether import tethered
 START_SECONDS = 180  # longer than the run itself waits for its programs
 STOP_SECONDS = 90
 POLL_SECONDS = 0.1
-ADDRESS = re.compile(r"Shop\s+(http://\S+?)/\s")
+ADDRESS = re.compile(r"Site\s+(http://\S+?)/\s")
 KILL = re.compile(r"kill -9 (\d+)`")
 
 

@@ -1,8 +1,8 @@
 """The project that is run: the one in whose folder the command was typed.
 
 This package knows no project. It asks two modules of it, once the environment is complete: ``config.env``, which has
-the variables as ``env`` and ends the process by ``end``, and ``config.reachability``, which says of a server that the
-environment names whether it answers.
+the variables as ``env`` and ends the process by ``end``, and ``config.env.reachability``, which says of a server that
+the environment names whether it answers.
 """
 
 from collections.abc import Set
@@ -47,4 +47,4 @@ def end(message: str) -> NoReturn:
 
 def reachability() -> Any:
     """Return the module with ``check_database(url)`` and ``check_broker(url)``, which raise ConnectionError."""
-    return import_module("config.reachability")
+    return import_module("config.env.reachability")

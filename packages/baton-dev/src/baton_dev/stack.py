@@ -99,7 +99,8 @@ class Stack:
         self._show_until(self._is_up, seconds=PROGRAMS_SECONDS)
         if not self._must_stop():
             late = self._not_at_work()
-            self._console.say(banner(self._env, self._supervisor.processes(), admin=self._last_words, late=late))
+            processes = self._supervisor.processes()
+            self._console.say(banner(self._env, self._programs, processes, admin=self._last_words, late=late))
         return True
 
     def watch(self) -> None:

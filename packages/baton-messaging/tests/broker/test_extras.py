@@ -36,7 +36,11 @@ except ModuleNotFoundError as error:
 def test_without_the_client_of_redis_all_runs_on_rabbitmq_and_a_redis_url_is_told_what_to_install() -> None:
     environment = {**os.environ, "CELERY_BROKER_URL": "amqp://guest:guest@localhost:5672//"}
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", WITHOUT_REDIS], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "ignore", "-c", WITHOUT_REDIS],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     driver, sentence = done.stdout.strip().split("\n")

@@ -5,9 +5,8 @@ from typing import Any
 
 import kombu
 import pytest
+from baton_messaging.broker.errors import NO_ROUTE, UnroutableMessage
 from baton_messaging.broker.inspect.depth import Depth
-from baton_messaging.broker.errors import NO_ROUTE
-from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.routing.queues import EXCHANGE
 from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
 

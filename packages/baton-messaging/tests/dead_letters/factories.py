@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from baton_messaging.audit.actors import Actor
-from baton_messaging.messages.error_description import fault
-from baton_messaging.dead_letters.intake.record import record_dead_letter, group_of
+from baton_messaging.dead_letters.intake.record import group_of, record_dead_letter
 from baton_messaging.messages.envelope import Envelope
+from baton_messaging.messages.error_description import fault
 from baton_messaging.models import DeadLetter, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
 from django.contrib.auth.models import Permission, User

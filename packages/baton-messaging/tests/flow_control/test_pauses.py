@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import kombu
 import pytest
 from baton_messaging.audit.actors import Actor
+from baton_messaging.audit.errors import NotPermitted, WhyMissing
 from baton_messaging.consuming.delivery import deliver
 from baton_messaging.consuming.transaction import _process_long
-from baton_messaging.audit.errors import NotPermitted, WhyMissing
 from baton_messaging.diagnosis.progress import progress_of
 from baton_messaging.flow_control.pauses import AlreadyPaused, NotPaused, Target, UnknownTarget, pause, resume
 from baton_messaging.messages.envelope import seal

@@ -1,4 +1,4 @@
-"""The heart itself: it says what the loop says, costs the loop nothing, and is in nobody's way."""
+"""The heartbeat itself: it says what the loop says, and costs the loop nothing."""
 
 import os
 import threading
@@ -9,7 +9,7 @@ import pytest
 from baton_dev.testing.processes import wait_until
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes import heartbeat as heartbeat_module
-from baton_messaging.processes.heartbeat import HeartbeatWriter, Beat
+from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
 from baton_messaging.processes.in_flight import message_ids_in
 from django.db import OperationalError, connection
 
@@ -51,7 +51,9 @@ def test_a_database_that_is_away_costs_beats_and_nothing_else(writer: HeartbeatW
     wait_until(Heartbeat.objects.filter(received_count=7).exists, what="the next beat")
 
 
-def test_no_child_is_forked_while_a_connection_is_open(writer: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_child_is_forked_while_a_connection_is_open(
+    writer: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     is_open, may_close = threading.Event(), threading.Event()
 
     def slow_upsert(*_args: Any, **_kwargs: Any) -> None:

@@ -7,9 +7,8 @@ from datetime import timedelta
 import kombu
 import pytest
 from baton_messaging.conf import baton
-from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.dead_letter import RELAY, Reason
 from baton_messaging.relaying.bundles import BrokerTrouble
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries

@@ -2,14 +2,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from baton_messaging.models.dead_letter import RELAY
+from baton_messaging.audit.errors import NotPermitted, WhyMissing
 from baton_messaging.dead_letters.operations.discard import discard, restore
 from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo
-from baton_messaging.audit.errors import NotPermitted, WhyMissing
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.signals import dead_lettered, dead_letters_settled
 from django.utils import timezone
 

@@ -1,6 +1,7 @@
 from uuid import uuid4
 
 import pytest
+from baton_messaging.audit.errors import NotPermitted, OperationRefused, WhyMissing
 from baton_messaging.dead_letters.operations.edit import (
     MISSING,
     Difference,
@@ -9,7 +10,6 @@ from baton_messaging.dead_letters.operations.edit import (
     edit_and_replay,
 )
 from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable
-from baton_messaging.audit.errors import NotPermitted, OperationRefused, WhyMissing
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection

@@ -1,6 +1,6 @@
 import pytest
-from baton_messaging.dead_letters.operations.errors import BadRedirect, NothingToDo
 from baton_messaging.audit.errors import NotPermitted, WhyMissing
+from baton_messaging.dead_letters.operations.errors import BadRedirect, NothingToDo
 from baton_messaging.dead_letters.operations.redirect import candidates, redirect
 from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.selection import Selection

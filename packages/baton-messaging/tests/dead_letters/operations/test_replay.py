@@ -5,18 +5,17 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from baton_messaging.models.dead_letter import RELAY
+from baton_messaging.audit.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.edit import edit_and_replay
 from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo
-from baton_messaging.audit.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.replay import CANARY_DIED, advance, release, replay, stop
 from baton_messaging.dead_letters.operations.replay_plan import Fate, dry_run
 from baton_messaging.dead_letters.operations.replay_rows import send_held
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, OutboxMessage, Replay
-from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.models.dead_letter import RELAY, Reason, State
 from baton_messaging.recovery.settlement import settle
 from baton_messaging.signals import dead_letters_settled
 from django.db import connection

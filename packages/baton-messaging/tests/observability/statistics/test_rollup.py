@@ -9,7 +9,7 @@ from baton_messaging.models import Attempt, DeadLetter, Minute, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.observability.statistics.counts import counts_since
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS
-from baton_messaging.observability.statistics.rollup import settle_time, roll_up
+from baton_messaging.observability.statistics.rollup import roll_up, settle_time
 from baton_messaging.observability.statistics.totals import totals
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext

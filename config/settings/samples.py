@@ -1,0 +1,20 @@
+"""What the sample apps are told. It goes with them: docs/replace-the-samples.md."""
+
+from email.utils import parseaddr
+
+from django.conf import global_settings
+
+from config.env import env
+from orders.exports.settings import exports_settings, exports_storage
+
+# --- orders ----------------------------------------------------------------------------------------------------------
+_EXPORTED_FILES = env.BATON_STATE_DIR / "exports"
+EXPORTS = exports_settings(_EXPORTED_FILES)
+STORAGES = {**global_settings.STORAGES, "exports": exports_storage(_EXPORTED_FILES)}
+LOGIN_REDIRECT_URL = "exports:exports"  # the page that people log in for
+
+# --- notifications: its ports, answered by orders, since apps do not import each other (docs/decisions/) -------------
+NOTIFICATIONS_ORDER_DETAILS = "orders.details.order_details"
+NOTIFICATIONS_EXPORT_DETAILS = "orders.exports.details.export_details"
+# The right-hand side of every Message-ID. It must not change between two attempts at the same mail.
+NOTIFICATIONS_MESSAGE_ID_DOMAIN = parseaddr(env.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]

@@ -1,0 +1,61 @@
+"""Mail examined: does the server that takes this project's mail let us in? Alerts about dead letters go that way.
+
+Asked is Django's configured mail backend, whichever it is: one that needs no connection is always right. Nothing that a
+mail server says in words is repeated, for it may quote an address.
+"""
+
+import contextlib
+import smtplib
+from collections.abc import Iterator
+from typing import Any, Final
+
+import django
+from django.core import mail
+
+from baton_messaging.diagnosis.doctor.examination import Observation, examines, observed
+
+ANSWER_SECONDS: Final = 1.0  # for the connection, the greeting and the login each; below the doctor's deadline
+
+
+@examines("mail server")
+def examine_mail_server() -> Iterator[Observation]:
+    """Log in to the mail server, and send nothing."""
+    backend: Any = mail.mailers.default if django.VERSION >= (6, 1) else mail.get_connection()
+    trouble = _log_in(backend)
+    where = f" to {backend.host}:{backend.port}" if hasattr(backend, "host") else ""
+    yield observed(
+        not trouble,
+        "mail server",
+        found=trouble or f"{type(backend).__name__}{where} takes mail",
+        wanted="a server that lets us log in",
+        remedy="Correct EMAIL_URL (Django's settings of mail), or ask those who run the server: mails wait until then.",
+    )
+
+
+def _log_in(backend: Any) -> str:
+    """Open and close a connection; return what went wrong, or nothing."""
+    if hasattr(backend, "timeout"):
+        backend.timeout = ANSWER_SECONDS
+    try:
+        backend.open()
+    except OSError as error:  # smtplib's exceptions and TLS errors are OSErrors too
+        _hang_up(backend)
+        return f"{_described(error)} on connecting"
+    with contextlib.suppress(Exception):  # it has let us in; how it says goodbye is not asked
+        backend.close()
+    return ""
+
+
+def _hang_up(backend: Any) -> None:
+    """Close the socket without QUIT: a server that misbehaves is not waited for once more."""
+    for attribute in ("connection", "_partial_connection"):
+        with contextlib.suppress(Exception):
+            getattr(backend, attribute).close()
+
+
+def _described(error: OSError) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"{type(error).__name__} with SMTP code {error.smtp_code}"
+    if isinstance(error, smtplib.SMTPException) or not error.strerror:
+        return type(error).__name__
+    return f"{type(error).__name__} ({error.strerror})"

@@ -1,0 +1,48 @@
+"""Triage for scripts: mounts "whose is it?" beside the API of the rows that it is asked about. For staff."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Path, Router, Schema
+from ninja.errors import HttpError
+from ninja.responses import Status as Answer
+from ninja.security import django_auth_is_staff
+from pydantic import BaseModel
+
+from baton_messaging.diagnosis.triage.report import triage
+from baton_messaging.ui.api.schemas import Refusal
+from baton_messaging.ui.api.triage_schemas import TriageOut
+
+_VOWELS: Final = "aeiou"
+
+
+def router_for(kind: str, *, refusal: type[Schema | BaseModel] = Refusal, operation_id: str | None = None) -> Router:
+    """Return a router with ``GET /{<kind>_id}/triage`` for a kind of rows whose ids are UUIDs.
+
+    Mount it where the kind's own API is: ``api.add_router("/orders", router_for("order"))``. ``kind`` is the name that
+    the app registered (``baton_messaging.extend.triage``). ``refusal`` is the schema of the project's refusals, and
+    ``operation_id`` the name of the operation in the OpenAPI schema: both change what is documented, and no answer.
+    """
+    named = f"{'an' if kind[0] in _VOWELS else 'a'} {kind}"
+    router = Router(tags=[f"{kind}s"], auth=django_auth_is_staff)
+
+    @router.get(
+        f"/{{{kind}_id}}/triage",
+        response={200: TriageOut, 401: refusal, 404: refusal},
+        summary="See whose it is",
+        description=(
+            "Return one verdict per message and consumer, with evidence, owner and next step. For staff.\n\n"
+            f"404 when neither {named} nor a message has this id."
+        ),
+        operation_id=operation_id,
+    )
+    def triage_subject(
+        request: HttpRequest, subject_id: Annotated[UUID, Path(alias=f"{kind}_id")]
+    ) -> Answer[TriageOut]:
+        report = triage(str(subject_id))
+        if report.is_unheard_of:
+            raise HttpError(404, f"Expected the id of {named}, found none with {subject_id}.")
+        return Answer(200, TriageOut.model_validate(report.as_dict()))
+
+    return router
