@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from baton_dev.project import PROJECT_DIR
+from baton_dev.testing.processes import _environment
 from baton_messaging import tasks as package_tasks
 from baton_messaging.broker.redis import transport as redis_transport
 from baton_messaging.install import beat_schedule, install, is_installed
@@ -16,8 +18,6 @@ from celery.utils.imports import symbol_by_name
 from django.apps import AppConfig
 from django.db import connection
 
-from baton_dev.project import PROJECT_DIR
-from baton_dev.testing.processes import _environment
 from tests.sample.tasks import take_one
 
 

@@ -16,7 +16,6 @@ from celery import Task
 from celery.exceptions import Reject
 
 from tests.contract.celery_app import ALERT_HEARTBEAT_SECONDS, ALERT_RENEWAL_SECONDS, FINISHED, STARTED, make_app
-from tests.project.celery import check_database_connection
 
 HARD_LIMIT_SECONDS = 1
 

@@ -12,16 +12,16 @@ from tests.contract.celery_app import QUEUES
 @pytest.fixture
 def looked_at(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     monkeypatch.setattr(snapshot, "current_app", broker.app)
-    monkeypatch.setattr(snapshot, "_look", None)
+    monkeypatch.setattr(snapshot, "_pending", None)
     monkeypatch.setattr(snapshot, "_last", None)
     yield broker
-    if snapshot._look is not None:
-        snapshot._look.exception(timeout=10)
+    if snapshot._pending is not None:
+        snapshot._pending.exception(timeout=10)
 
 
 def test_a_look_counts_what_waits(looked_at: Broker) -> None:
     for _ in range(3):
         looked_at.send("wait", "nowhere")
-    found = snapshot.look_at([*QUEUES, "no such queue"], seconds=10)
+    found = snapshot.depths_in_time([*QUEUES, "no such queue"], seconds=10)
     assert found is not None
     assert (found[QUEUES[0]].waiting, found[QUEUES[1]].waiting, found["no such queue"].waiting) == (3, 0, 0)

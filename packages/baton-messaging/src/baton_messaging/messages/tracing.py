@@ -1,4 +1,4 @@
-"""Traces by OpenTelemetry: one from the request through the outbox to the last consumer, however long it waits between.
+"""A trace by OpenTelemetry leads from the request through the outbox to the last consumer, however long it waits.
 
 The extra ``otel`` of baton-messaging, off unless OTEL_EXPORTER_OTLP_ENDPOINT is set; without it each function here
 costs one comparison. ``start()`` is called in each process after it was forked: the thread that sends spans would not

@@ -1,4 +1,4 @@
-"""Who answers for a consumer: the owner of the queue that its messages travel through."""
+"""The owner of a consumer is the owner of the queue that its messages travel through."""
 
 from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.routing.queues import UnknownQueue, queue_named

@@ -1,7 +1,7 @@
-"""Which queue a task goes to, who owns it, and how the broker must declare it.
+"""A queue of the project's table is declared to the broker, and tasks are routed to it.
 
 Invariant: a queue exists only if the project's table (``baton().queues``) names it; with
-``task_create_missing_queues`` off a typo fails at once instead of filling a queue that nobody reads.
+``task_create_missing_queues`` off a typo fails at once instead of filling a queue that no worker reads.
 """
 
 from collections.abc import Iterable, Sequence

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-
 from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
