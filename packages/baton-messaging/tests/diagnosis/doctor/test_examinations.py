@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_dev.testing.failover import READ_ONLY, new_connections
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.doctor import messages

@@ -5,7 +5,7 @@ from typing import Any
 
 import django
 import pytest
-from baton_dev.testing.deadline import in_time
+from baton_dev.testing.deadline import within
 from baton_dev.testing.smtp_server import smtp_server
 from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, Observation, Status
 from baton_messaging.diagnosis.doctor.mail import examine_mail_server
@@ -50,7 +50,7 @@ def test_a_mail_server_that_lets_us_in_is_right_and_gets_no_mail(mail_to: MailTo
 def test_a_mail_server_that_is_silent_or_rude_is_found_in_time(mail_to: MailTo, replies: dict[str, Any]) -> None:
     with smtp_server(**replies) as server:
         mail_to(server.port)
-        line = in_time(examined, seconds=DEADLINE_SECONDS)
+        line = within(examined, seconds=DEADLINE_SECONDS)
     assert (line.status, line.wanted) == (Status.FINDING, "a server that lets us log in")
     assert "EMAIL_URL" in line.remedy
     assert "go away" not in line.found

@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 
 import kombu
 import pytest
-from baton_dev.testing.deadline import in_time
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_dev.testing.deadline import within
+from baton_dev.testing.failover import READ_ONLY, new_connections
 from baton_messaging.audit.actors import Actor
 from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.diagnosis.triage.gather.deliveries import _refusal
@@ -158,7 +158,7 @@ def test_a_broker_that_does_not_answer_leaves_one_question_open_for_two_seconds_
     place(key)
     relay()
     monkeypatch.setattr(current_app.conf, "broker_read_url", url.format(silence))
-    answer = in_time(lambda: only(key), seconds=2)
+    answer = within(lambda: only(key), seconds=2)
     assert answer.state_text == "not known (the broker does not answer)"
     assert answer.evidence[0].startswith("published ")
     assert answer.open_questions[0].startswith("Is it in the queue")
@@ -170,7 +170,7 @@ def test_a_database_that_does_not_answer_leaves_the_brokers_questions(
     place(key)
     relay()
     monkeypatch.setitem(connection.settings_dict, "PORT", str(silence))
-    report = in_time(lambda: triage_or_outage(key), seconds=2)
+    report = within(lambda: triage_or_outage(key), seconds=2)
     (answer,) = report.verdicts
     assert answer.state_text == "not known (the database does not answer)"
     assert "queue sample holds 1" in answer.evidence
@@ -193,10 +193,10 @@ def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str)
     with dedicated_connection() as migration, migration.cursor() as cursor:
         cursor.execute("BEGIN; LOCK TABLE baton_outbox IN ACCESS EXCLUSIVE MODE")
         for ask in (triage, triage_or_outage):
-            (answer,) = in_time(partial(ask, key), seconds=2).verdicts
+            (answer,) = within(partial(ask, key), seconds=2).verdicts
             assert (answer.state, answer.needs_person) == ("not known", True)
             assert "the database does not answer: LockNotAvailable" in answer.evidence
-        assert in_time(survey_or_outage, seconds=2).as_dict()["needs_person"] is True
+        assert within(survey_or_outage, seconds=2).as_dict()["needs_person"] is True
         cursor.execute("ROLLBACK")
 
 

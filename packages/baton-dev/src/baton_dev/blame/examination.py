@@ -1,12 +1,12 @@
-"""Ask as an operator does, with the command, and compare the answer with the truth."""
+"""An examination asks as an operator does, with the command, and compares the answer with the truth."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.blame.asker import Asker
-from tests.blame.catalogue import Fault, Question
-from tests.blame.stack import Stack
+from baton_dev.blame.catalogue import Fault, Question
+from baton_dev.blame.stack import Stack
+from baton_dev.blame.triage_client import TriageClient
 
 MAX_SECONDS = 5.0
 
@@ -27,12 +27,12 @@ class Result:
         return (self.fault.name, self.expected, self.answered, self.owner, f"{self.seconds:.1f}", verdict)
 
 
-def examine(fault: Fault, stack: Stack, asker: Asker) -> Result:
+def examine(fault: Fault, stack: Stack, client: TriageClient) -> Result:
     """Inject the fault, ask once, heal it."""
     expected = f"{fault.expected(stack)} · {fault.owner}"
     try:
         with fault.inject(stack) as question:
-            seconds, report = asker.ask(question.id)
+            seconds, report = client.ask(question.id)
             verdict = _verdict_on(question, report)
     except Exception as error:  # of the injection: one fault must not hide the others
         return Result(fault, expected, "", "", 0, f"{type(error).__name__}: {str(error)[:300]}")

@@ -1,4 +1,4 @@
-"""Measure what a page costs: on a busy machine the clock tells of others, the processor time does not."""
+"""Processor time tells what a page costs: on a busy machine the clock tells of others."""
 
 import os
 import statistics
@@ -11,21 +11,21 @@ from django.db import connection
 ROUNDS = 15
 
 
-def measured(name: str, call: Callable[[], object]) -> float:
-    """Return the processor time of a call, here and in PostgreSQL: on a busy machine the clock tells of others."""
+def processor_seconds(name: str, call: Callable[[], object]) -> float:
+    """Return the processor time of a call, here and in PostgreSQL; print it, and what the clock says."""
     call()
-    times, began_with = [], _processor_seconds()
+    times, began_with = [], _used_so_far()
     for _ in range(ROUNDS):
         began = time.perf_counter()
         call()
         times.append(time.perf_counter() - began)
-    used = (_processor_seconds() - began_with) / ROUNDS
+    used = (_used_so_far() - began_with) / ROUNDS
     median, least = statistics.median(times), min(times)
     print(f"{name:20} processor {used * 1000:4.0f} ms   clock: median {median * 1000:4.0f}   least {least * 1000:4.0f}")
     return used
 
 
-def _processor_seconds() -> float:
+def _used_so_far() -> float:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import empty_the_broker, until_published
 from baton_messaging.diagnosis.triage.verdict import State
 from django.contrib.auth.models import User
 
@@ -9,8 +11,8 @@ from orders.exports import services
 from orders.exports.models import Export
 from orders.exports.selection import Selection
 from orders.exports.states import ExportState, Format
-from tests.blame.catalogue import PLATFORM, SHOP, Question, fault, until_published
-from tests.blame.stack import Stack
+from tests.blame.owners import PLATFORM, SHOP
+from tests.blame.stack import ShopStack
 
 BUILD = "orders.build_export"
 
@@ -22,11 +24,11 @@ def an_export() -> Question:
     return Question(str(export.pk), BUILD)
 
 
-def until_state(stack: Stack, question: Question, state: ExportState) -> None:
+def until_state(stack: ShopStack, question: Question, state: ExportState) -> None:
     stack.wait(Export.objects.filter(pk=question.id, state=state).exists, what=f"an export that is {state}")
 
 
-def being_built(stack: Stack) -> Question:
+def being_built(stack: ShopStack) -> Question:
     """Leave an export in the hands of a worker whose storage takes its time."""
     _mood(stack, "slow")
     question = an_export()
@@ -34,12 +36,12 @@ def being_built(stack: Stack) -> Question:
     return question
 
 
-def _mood(stack: Stack, mood: str) -> None:
+def _mood(stack: ShopStack, mood: str) -> None:
     (stack.folder / "storage-mood").write_text(mood)
 
 
 @fault("export worker away", State.NOBODY_CONSUMES, SHOP)
-def away(stack: Stack) -> Iterator[Question]:
+def away(stack: ShopStack) -> Iterator[Question]:
     stack.stop("bulk")
     question = an_export()
     until_published(stack, question)
@@ -47,7 +49,7 @@ def away(stack: Stack) -> Iterator[Question]:
 
 
 @fault("disk full for exports", State.DEAD, SHOP, says="storage")
-def disk_full(stack: Stack) -> Iterator[Question]:
+def disk_full(stack: ShopStack) -> Iterator[Question]:
     _mood(stack, "full")
     try:
         question = an_export()
@@ -58,7 +60,7 @@ def disk_full(stack: Stack) -> Iterator[Question]:
 
 
 @fault("export being built", State.RUNNING, SHOP)
-def building(stack: Stack) -> Iterator[Question]:
+def building(stack: ShopStack) -> Iterator[Question]:
     try:
         yield being_built(stack)
     finally:
@@ -67,7 +69,7 @@ def building(stack: Stack) -> Iterator[Question]:
 
 
 @fault("export worker killed while it builds", State.NOBODY_CONSUMES, SHOP)
-def killed(stack: Stack) -> Iterator[Question]:
+def killed(stack: ShopStack) -> Iterator[Question]:
     try:
         question = being_built(stack)
         stack.kill("bulk")
@@ -78,13 +80,11 @@ def killed(stack: Stack) -> Iterator[Question]:
 
 
 @fault("export abandoned, beat dead", State.RETRYING, PLATFORM, says="beat", pair=True)
-def not_taken_up(stack: Stack) -> Iterator[Question]:
+def not_taken_up(stack: ShopStack) -> Iterator[Question]:
     stack.stop("beat")
     try:
         question = being_built(stack)
         stack.kill("bulk")
-        from tests.blame.faults.broker import empty_the_broker
-
         empty_the_broker(stack)
         _mood(stack, "")
         stack.start("bulk")
@@ -95,5 +95,5 @@ def not_taken_up(stack: Stack) -> Iterator[Question]:
         _mood(stack, "")
 
 
-def _until_abandoned(stack: Stack, question: Question) -> None:
+def _until_abandoned(stack: ShopStack, question: Question) -> None:
     stack.wait(Export.objects.abandoned().filter(pk=question.id).exists, what="a lease that ran out")

@@ -1,4 +1,4 @@
-"""Pytest plugin: which tests share a process, and which begin first.
+"""Distribution of tests over processes, as a pytest plugin: which share one, and which begin first.
 
 Ini options: ``together`` lists folders whose tests share what takes long to start (a whole stack, a RabbitMQ); they
 stay in one process.

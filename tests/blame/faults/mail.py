@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import until_running
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Attempt, DeadLetter
 
-from tests.blame.catalogue import CARE, Question, fault
-from tests.blame.faults.producer import a_catalogue
-from tests.blame.faults.workers import until_running
-from tests.blame.settings import BROKEN_TEMPLATES
-from tests.blame.stack import Stack
+from tests.blame.faults.orders import a_catalogue
+from tests.blame.owners import CARE
+from tests.blame.stack import ShopStack
 from tests.orders.factories import an_order
 
 RECEIVED = "notifications.send_order_received"
@@ -21,18 +21,18 @@ def a_mail() -> Question:
     return Question(str(an_order(MUG=1).pk), RECEIVED)
 
 
-def until_it_fails(stack: Stack, question: Question) -> None:
+def until_it_fails(stack: ShopStack, question: Question) -> None:
     failed = Attempt.objects.filter(consumer=question.consumer, key=question.id)
     stack.wait(failed.exists, what="a failed attempt")
 
 
-def until_its_letter_is_there(stack: Stack, question: Question) -> None:
+def until_it_is_dead(stack: ShopStack, question: Question) -> None:
     mine = DeadLetter.objects.filter(consumer=question.consumer, key=question.id)
     stack.wait(mine.exists, what="a dead letter")
 
 
-@fault("mail server refuses", State.RETRYING, CARE, says="MailUnavailable")
-def refusing(stack: Stack) -> Iterator[Question]:
+@fault("mail server refuses", State.RETRYING, CARE, says="MailUnavailable", short=True)
+def refusing(stack: ShopStack) -> Iterator[Question]:
     stack.mail.replies["greeting"] = "421 go away"
     question = a_mail()
     until_it_fails(stack, question)
@@ -40,7 +40,7 @@ def refusing(stack: Stack) -> Iterator[Question]:
 
 
 @fault("mail server silent", State.RUNNING, CARE)
-def silent(stack: Stack) -> Iterator[Question]:
+def silent(stack: ShopStack) -> Iterator[Question]:
     stack.mail.replies["greeting"] = "silence"
     question = a_mail()
     until_running(stack, question)
@@ -49,7 +49,7 @@ def silent(stack: Stack) -> Iterator[Question]:
 
 
 @fault("mail server slow", State.RUNNING, CARE)
-def slow(stack: Stack) -> Iterator[Question]:
+def slow(stack: ShopStack) -> Iterator[Question]:
     stack.mail.replies["RCPT"] = "dribble"
     question = a_mail()
     until_running(stack, question)
@@ -58,24 +58,24 @@ def slow(stack: Stack) -> Iterator[Question]:
 
 
 @fault("mail's template broken", State.DEAD, CARE, says="TemplateSyntaxError")
-def broken_template(stack: Stack) -> Iterator[Question]:
-    path = BROKEN_TEMPLATES / "notifications" / "mail" / "received" / "subject.txt"
+def broken_template(stack: ShopStack) -> Iterator[Question]:
+    path = stack.folder / "broken-templates" / "notifications" / "mail" / "received" / "subject.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("{% nonsense %}")
     stack.stop("apps")
     stack.start("apps")
     try:
         question = a_mail()
-        until_its_letter_is_there(stack, question)
+        until_it_is_dead(stack, question)
         yield question
     finally:
         path.unlink()
         stack.stop("apps")
 
 
-@fault("recipient refused", State.DEAD, CARE, says="MailRefused")
-def refused_recipient(stack: Stack) -> Iterator[Question]:
+@fault("recipient refused", State.DEAD, CARE, says="MailRefused", short=True)
+def refused_recipient(stack: ShopStack) -> Iterator[Question]:
     stack.mail.unknown_recipients.add("ann@example.com")
     question = a_mail()
-    until_its_letter_is_there(stack, question)
+    until_it_is_dead(stack, question)
     yield question

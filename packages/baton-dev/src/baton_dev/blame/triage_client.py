@@ -1,37 +1,30 @@
-"""Somebody who asks: one process for all questions, behind the same gates as the system.
+"""A triage client asks one process all questions, behind the same proxies as the system.
 
 So what is measured is the answer, not the start of a Python interpreter on a busy machine.
 """
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
 from typing import Any
 from uuid import uuid4
 
+from baton_dev.blame.stack import Stack
 from baton_dev.project import PROJECT_DIR
+from baton_dev.supervisor.tether import tethered
 
-from tests.blame.stack import Stack, environment_of
 
-
-class Asker:
+class TriageClient:
     """The process, from our side."""
 
     def __init__(self, stack: Stack) -> None:
-        command = [
-            sys.executable,
-            "-m",
-            "baton_dev.supervisor.tether",
-            "KILL",
-            sys.executable,
-            "-m",
-            "tests.blame.answering",
-        ]
         self._process = subprocess.Popen(
-            command,
+            tethered([sys.executable, "-m", "baton_dev.blame.triage_server"], signal.SIGKILL),
             cwd=PROJECT_DIR,
-            env=environment_of(stack),
+            env={**os.environ, **stack.environment()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -51,5 +44,6 @@ class Asker:
         return time.monotonic() - started, answer
 
     def end(self) -> None:
+        """End the process."""
         self._process.kill()
         self._process.communicate()

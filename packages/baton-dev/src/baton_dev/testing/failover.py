@@ -1,4 +1,4 @@
-"""Another setting of the server for the connections that this process makes, in whatever thread: as a failover does."""
+"""A failover puts another server behind the same address: one that takes no writes, or ends what takes long."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,10 @@ READ_ONLY = "default_transaction_read_only=on"  # as a standby is
 
 @contextmanager
 def new_connections(setting: str = "") -> Iterator[None]:
-    """Drop the connection, and let new ones have the setting; undo that, and whatever else was changed, at the end."""
+    """Drop the connection, and let those that this process makes anew, in whatever thread, have the setting.
+
+    Undo that, and whatever else was changed, at the end.
+    """
     before = dict(connection.settings_dict)
     connection.close()
     if setting:
@@ -27,7 +30,7 @@ def new_connections(setting: str = "") -> Iterator[None]:
 
 @contextmanager
 def standby() -> Iterator[None]:
-    """Let the server take no writes from whoever connects, and make everybody but this thread connect anew."""
+    """Let the server take no writes, and make every process and thread but this one connect anew."""
     _change_database("SET default_transaction_read_only = on")
     try:
         yield

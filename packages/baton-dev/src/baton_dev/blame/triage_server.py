@@ -1,4 +1,4 @@
-"""Runs ``manage.py triage`` for each id on standard input, and answers with a line of JSON."""
+"""A triage server runs ``manage.py triage`` for each id on standard input, and answers with a line of JSON."""
 
 import json
 import sys
