@@ -5,7 +5,7 @@ from typing import Any
 
 from baton_messaging.broker.transports import install
 from celery import Celery
-from celery.signals import setup_logging, task_prerun
+from celery.signals import setup_logging, task_prerun, worker_process_init, worker_process_shutdown
 from django.db import close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
@@ -29,3 +29,17 @@ def check_database_connection(task: Any, **_kwargs: Any) -> None:
 
 @setup_logging.connect
 def keep_django_logging(**_kwargs: Any) -> None: ...
+
+
+@worker_process_init.connect
+def start_tracing(**_kwargs: Any) -> None:
+    from baton_messaging.messages import tracing
+
+    tracing.start("worker")
+
+
+@worker_process_shutdown.connect
+def stop_tracing(**_kwargs: Any) -> None:
+    from baton_messaging.messages import tracing
+
+    tracing.stop()
