@@ -7,7 +7,7 @@ from ninja import NinjaAPI
 
 from config.web.api_errors import JSONParser, refuse_in_one_shape
 from orders.api import router as orders_router
-from orders.exports.api import router as exports_router
+from orders.exports.api import router as orders_exports_router
 from orders.schemas import Problem
 
 api = NinjaAPI(
@@ -19,7 +19,7 @@ api = NinjaAPI(
 )
 api.add_router("/orders", orders_router)
 api.add_router("/orders", triage_router_for("order", refusal=Problem, operation_id="orders_api_triage_order"))
-api.add_router("/exports", exports_router)
+api.add_router("/exports", orders_exports_router)
 api.add_router("/dead-letters", dead_letters_router)
 api.add_router("/consumers", consumers_router)
 refuse_in_one_shape(api)

@@ -47,7 +47,7 @@ def test_seeding_again_leaves_the_password() -> None:
 
 
 def test_an_app_seeds_by_a_module_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("tests.sample.seed")
+    module = ModuleType("config.seed")
     module.seed = lambda: "Samples: 2 created."  # type: ignore[attr-defined]
     module.__spec__ = ModuleSpec(module.__name__, None)
     monkeypatch.setitem(sys.modules, module.__name__, module)

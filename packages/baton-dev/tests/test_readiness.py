@@ -68,3 +68,11 @@ def test_a_worker_without_its_broker_is_not_at_work() -> None:
 
 def test_without_programs_that_beat_nobody_is_asked() -> None:
     assert not_at_work(PROGRAMS[:1], [], database_url="postgres://nobody@127.0.0.1:1/none") == []
+
+
+def test_while_the_database_is_away_nothing_is_at_work() -> None:
+    processes = [Running("relay", "programs", 11, "RUNNING")]
+    assert not_at_work(PROGRAMS, processes, database_url="postgres://nobody@127.0.0.1:1/none") == [
+        "relay",
+        "worker-orders",
+    ]

@@ -21,12 +21,18 @@ _AT_WORK = """
 
 
 def not_at_work(programs: Iterable[Program], processes: Iterable[Running], *, database_url: str) -> list[str]:
-    """Return the names of the programs that do not run, or have not said yet that they work. Raises psycopg.Error."""
+    """Return the names of the programs that do not run, or have not said yet that they work.
+
+    While the database is away (it is restarted, say) that is all of them.
+    """
     pids = {process.name: process.pid for process in processes}
     expected = {program.name: pids.get(program.name, 0) for program in programs if BEATING & set(program.command)}
     if not expected:
         return []
-    with psycopg.connect(database_url) as connection:
-        rows = connection.execute(_AT_WORK, [socket.gethostname(), list(expected.values())])
-        at_work = {pid for (pid,) in rows}
+    try:
+        with psycopg.connect(database_url) as connection:
+            rows = connection.execute(_AT_WORK, [socket.gethostname(), list(expected.values())])
+            at_work = {pid for (pid,) in rows}
+    except psycopg.OperationalError:
+        return list(expected)
     return [name for name, pid in expected.items() if pid not in at_work]

@@ -1,26 +1,27 @@
-"""What a rule says of a delivery, before evidence is added; and the next steps that several rules share."""
+"""A rule's conclusion on a delivery, before evidence is added; and the next steps that several rules share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.facts import Delivery, Facts
-from baton_messaging.diagnosis.triage.verdict import Line, State, Step
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
+from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step
 
 
 @dataclass(frozen=True)
-class Ruling:
+class Conclusion:
     """A state with its owner and next step."""
 
     state: State
     owner: Team
     step: Step
     needs_person: bool = False
-    detail: Line | None = None
-    open_questions: tuple[Line, ...] = ()
+    detail: Phrase | None = None
+    open_questions: tuple[Phrase, ...] = ()
 
 
-Rule = Callable[[Delivery, Facts], Ruling | None]
+Rule = Callable[[Delivery, Facts], Conclusion | None]
 
 WAIT = Step("wait")
 NOTHING = Step("nothing")

@@ -1,4 +1,4 @@
-"""The sentences of triage, in the reader's language: the only place that knows words. Each code has one text.
+"""Wording of triage: puts codes and values into sentences in the reader's language. Each code has one text.
 
 Times are shown in UTC, without the date while it is today's.
 """
@@ -12,9 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from baton_messaging.diagnosis.triage.subjects import label_of
-from baton_messaging.diagnosis.triage.texts.evidence import DETAILS, EVIDENCE, QUESTIONS
-from baton_messaging.diagnosis.triage.texts.steps import STEPS
-from baton_messaging.diagnosis.triage.verdict import Line, State, Step, Verdict
+from baton_messaging.diagnosis.triage.texts import DETAILS, EVIDENCE, QUESTIONS, STEPS
+from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict
 from baton_messaging.models.dead_letter import Reason
 
 STATES: Final[dict[State, Promise]] = {
@@ -55,7 +54,7 @@ def question_texts(verdict: Verdict, *, now: datetime) -> list[str]:
 
 def step_text(step: Step, *, now: datetime) -> str:
     """Return what to do next."""
-    return _text(STEPS, Line(step.code, step.values), now)
+    return _text(STEPS, Phrase(step.code, step.values), now)
 
 
 def duration(seconds: float) -> str:
@@ -73,7 +72,7 @@ def duration(seconds: float) -> str:
     return ngettext("%(count)d day", "%(count)d days", count) % {"count": count}
 
 
-def _text(texts: Mapping[str, Promise], line: Line, now: datetime) -> str:
+def _text(texts: Mapping[str, Promise], line: Phrase, now: datetime) -> str:
     return str(texts[line.code]) % {name: _shown(name, value, now) for name, value in line.values.items()}
 
 
