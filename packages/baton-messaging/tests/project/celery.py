@@ -17,17 +17,3 @@ install(app)
 
 @setup_logging.connect
 def keep_django_logging(**_kwargs: Any) -> None: ...
-
-
-@worker_process_init.connect
-def start_tracing(**_kwargs: Any) -> None:
-    from baton_messaging.messages import tracing
-
-    tracing.start("worker")
-
-
-@worker_process_shutdown.connect
-def stop_tracing(**_kwargs: Any) -> None:
-    from baton_messaging.messages import tracing
-
-    tracing.stop()
