@@ -33,7 +33,7 @@ bench: $(VENV)/.run-ready ## Measure against a plain Django view and a plain Cel
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
 blame: $(VENV)/.dev-ready ## Inject faults into a running system, on each broker: does triage name whose they are?
-	@exec $(BIN)/python -m tests.blame $(ARGS)
+	@exec $(BIN)/python -m baton_dev.blame packages/baton-messaging . $(ARGS)
 
 LINT_IMPORTS := "from importlinter.cli import lint_imports_command; lint_imports_command()"
 

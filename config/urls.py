@@ -20,6 +20,7 @@ urlpatterns = [
     path("orders/<uuid:subject_id>/triage/", admin.site.admin_view(triage_page), name="order_triage"),
     path("", include("orders.urls")),
     path("", include("baton_messaging.urls")),
+    path("", include("baton_messaging.ui.urls")),
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),  # unless an app above has a page there
 ]
 

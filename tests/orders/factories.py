@@ -41,6 +41,18 @@ def an_order(*, language: str = "en", **quantities: int) -> Order:
     return services.place_order(a_request(language=language, **quantities))
 
 
+def bare_order() -> Order:
+    """Return an order that nothing was published of."""
+    return Order.objects.create(
+        customer_name="Ann Example",
+        customer_email="ann@example.com",
+        language="en",
+        currency="EUR",
+        total=Decimal("9.50"),
+        request_fingerprint="",
+    )
+
+
 def a_body(**changes: Any) -> dict[str, Any]:
     return {
         "customer_name": "Ann Example",

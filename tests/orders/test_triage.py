@@ -1,4 +1,4 @@
-"""What orders and exports tell triage of their ids, and the API that the staff asks."""
+"""What orders and exports tell triage of their ids, and the API that the staff lookups."""
 
 from datetime import timedelta
 from uuid import uuid4

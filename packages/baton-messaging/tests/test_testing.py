@@ -1,5 +1,6 @@
 """The test kit says what a worker would do: its answers are those of the tables, and it fails where a test must."""
 
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.django_db
 
 
 @transaction.atomic
-def sampled(**fields: object) -> Sampled:
+def sampled(**fields: Any) -> Sampled:
     event = Sampled(sample_id=uuid4(), **fields)
     publish(event)
     return event

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from baton_dev.testing.browser import OpenPage
-from baton_dev.testing.deadline import in_time
+from baton_dev.testing.deadline import within
 from baton_dev.testing.drain import forget_heartbeats
 from baton_dev.testing.processes import Process, running, wait_until, worker_command
 from baton_messaging.models import Attempt
@@ -186,7 +186,7 @@ def test_an_order_settles_within_five_seconds_while_five_exports_run(tmp_path: P
     with running(command, log=tmp_path / "orders.log", ready=" ready."), held_up():
         exports = [an_export() for _ in range(5)]
         wait_until(lambda: [state_of(export) for export in exports].count("running") == 2, what="a lane that is full")
-        in_time(place_and_settle, seconds=5)
+        within(place_and_settle, seconds=5)
         assert {state_of(export) for export in exports} == {ExportState.RUNNING, ExportState.QUEUED}
         for export in exports:
             Export.objects.cancel(export.pk)

@@ -1,4 +1,11 @@
-"""Declare a consumer: a Celery task with Celery's own options, and defaults that expect failure."""
+"""A consumer is declared by a decorator: a Celery task with Celery's own options, and defaults that expect failure.
+
+    @consumer(StockReserved, bundle_size=1, soft_time_limit=20, time_limit=30)
+    def print_label(event: StockReserved) -> None:
+        services.print_label(order_id=event.order_id)
+
+Classify errors where they arise (``baton_messaging.errors``) and let them rise: a consumer has no try/except.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -10,6 +17,8 @@ from baton_messaging.consuming.delivery import deliver
 from baton_messaging.errors import TransientError
 from baton_messaging.events import Event
 from baton_messaging.routing.subscriptions import Subscription, all_consumers, subscribe
+
+__all__ = ["ConsumerTask", "consumer"]
 
 E = TypeVar("E", bound=Event)
 
@@ -66,14 +75,28 @@ class ConsumerTask(_Task):
 def consumer(
     event: type[E], *, bundle: bool = False, **options: Any
 ) -> Callable[[Callable[[Any], None]], ConsumerTask]:
-    """Make a function the consumer of an event: ``@consumer(OrderPlaced)``.
+    """Make a function of an app's ``tasks.py`` the consumer of an event: ``@consumer(OrderPlaced)``.
 
-    The function gets the event, or with ``bundle=True`` a list of them, inside the transaction that also holds its
-    inbox rows: what it writes and publishes happens once, however often the message arrives. With ``atomic=False`` it
-    runs outside any transaction, must keep its own state, and says in ``idempotent_by`` what makes repeating it safe.
-    Other options are Celery's. The task is called "<app>.<function>".
+    *Shapes*. The function gets the event, or with ``bundle=True`` a list of them. The task is called
+    "<app>.<function>", and goes to the queue of its app unless ``queue="orders.bulk"`` names a lane. Other options are
+    Celery's; the defaults are the attributes of ConsumerTask.
 
-    Hazard: effects outside the database (mail) may be repeated; give such a consumer ``bundle_size=1``.
+    *Units*. ``soft_time_limit``, ``time_limit``, ``retry_backoff``, ``retry_backoff_max`` in seconds; ``max_retries``
+    counts what follows the first attempt; ``bundle_size`` counts messages.
+
+    *Returns*. The task. Calling it runs nothing useful: publish the event, or in a test use ``testing.deliver``.
+
+    *Raises*. ValueError at import when two consumers would share a name. What the function raises decides what becomes
+    of the message: ``baton_messaging.errors``.
+
+    *Invariant*. The function runs inside the transaction that also holds its inbox rows: what it writes and publishes
+    happens once, however often the message arrives. With ``atomic=False`` it runs outside any transaction, must keep
+    its own state, and says in ``idempotent_by`` what makes repeating it safe.
+
+    *Hazard*. Effects outside the database (mail, HTTP) may be repeated: give such a consumer ``bundle_size=1`` and a
+    deterministic id that the other side recognises.
+
+    *Source*. Celery manual, "Tasks": options of a task.
     """
 
     queue = options.pop("queue", None)  # kept from Celery, whose attribute of that name is deprecated: ours routes

@@ -1,10 +1,30 @@
-"""What can go wrong with a message, as types: who raises them decides what becomes of it.
+"""Errors classify what can go wrong with a message: their type decides what becomes of it.
 
 A consumer raises TransientError (or another class of its ``autoretry_for``) when trying again may help, and anything
-else when it will not. The other classes are raised by the machinery.
+else when it will not: that message waits for a person. The other classes are raised by Baton itself.
+
+| Raised by a consumer | What becomes of the message |
+|---|---|
+| ``TransientError``, and what ``ConsumerTask.autoretry_for`` names | tried again with backoff, until ``max_retries`` |
+| ``PermanentError``, and any other error | a dead letter at the first try |
+| an error because the database is away | requeued unchanged; costs no attempt |
+
+*Hazard*. Texts are kept with the dead letter and shown to operators: ids, never names, addresses or payloads.
 """
 
 from uuid import UUID
+
+__all__ = [
+    "BadEnvelope",
+    "BadSignature",
+    "InvalidPayload",
+    "MessagingError",
+    "PermanentError",
+    "PublishOutsideTransaction",
+    "TransientError",
+    "Undecodable",
+    "UnknownEvent",
+]
 
 
 class MessagingError(Exception):

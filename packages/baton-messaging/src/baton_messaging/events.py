@@ -1,6 +1,10 @@
-"""What happened, as data: the base class of every event and the register of those that this release knows.
+"""An event tells what happened, as data: its base class, and the register of the events that this release knows.
 
 An event holds ids and figures only, never personal data: it travels through brokers, logs and dashboards.
+
+    class LabelPrinted(Event, name="shipping.label_printed", version=1, key="order_id"):
+        order_id: UUID
+        carrier: str
 """
 
 from typing import Any, ClassVar, Self
@@ -10,15 +14,25 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from baton_messaging.errors import UnknownEvent
 from baton_messaging.routing.discovery import discover
 
+__all__ = ["Event"]
+
 _REGISTER: dict[tuple[str, int], type["Event"]] = {}
 
 
 class Event(BaseModel):
-    """Something that happened, immutable.
+    """Something that happened, immutable: subclass it with keywords, and fields as in any pydantic model.
 
-    Subclass with keywords: ``name`` ("orders.order_placed"), ``version`` (raise it when a field changes meaning or a
-    required one is added) and ``key``, the field that holds the id of the aggregate the event is about.
-    Decimals travel as strings, datetimes as ISO 8601, so that nothing passes through a float.
+    *Shapes*. ``name``: "<app>.<what_happened>", unique with its ``version``. ``key``: the field that holds the id of
+    the aggregate which the event is about; pages, triage and pauses search by it, as text of up to 200 characters.
+    Fields travel as JSON: decimals as strings, datetimes as ISO 8601, so that nothing passes through a float.
+
+    *Raises*. TypeError at import when ``key`` names no field; pydantic.ValidationError when fields do not fit.
+
+    *Invariant*. Frozen, and no field beside the declared ones: what a consumer gets is what was published.
+
+    *Hazard*. Messages of the old shape are under way when a new release starts. A new optional field keeps the version;
+    a changed meaning or a new required field is a new version, in a class of its own beside the old one, until the last
+    old message is gone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,6 +1,8 @@
-"""One correlation id from the web request to the last consumer.
+"""A middleware gives each request its correlation id, which follows it to the last consumer.
 
-Put ``correlate`` right behind django-structlog's RequestMiddleware, whose request id it takes.
+Put ``"baton_messaging.middleware.correlate"`` into ``MIDDLEWARE``, right behind django-structlog's RequestMiddleware,
+whose request id it takes (a proxy may have set it as ``X-Request-ID``). Without it, or when that id is no UUID, the
+request gets a UUIDv7 of its own.
 """
 
 from collections.abc import Callable
@@ -13,6 +15,9 @@ from uuid_utils.compat import uuid7
 from baton_messaging.messages.context import correlation
 from baton_messaging.messages.tracing import request_span
 
+__all__ = ["HEADER", "correlate"]
+
+#: Of each answer: the id to search logs, traces and the desk by.
 HEADER = "X-Correlation-ID"
 
 

@@ -1,4 +1,4 @@
-"""Write events into the outbox: all that a producer has to do with messaging.
+"""Publishing writes events into the outbox: all that a producer has to do with messaging.
 
 Invariant: an event is stored by the same commit as the change it tells of, or not at all (F03, F08). The broker is
 not touched here, so it may be down (F17).
@@ -17,12 +17,21 @@ from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.tracing import publishing
 from baton_messaging.models import OutboxMessage
 
+__all__ = ["publish"]
+
 
 def publish(*events: Event) -> list[UUID]:
     """Store the events in the outbox, in the caller's transaction and in one statement.
 
-    Returns the message ids, in the order of the events. Raises PublishOutsideTransaction.
-    Hazard: nothing is sent if the caller's transaction rolls back; that is the point.
+    *Returns*. The message ids (UUIDv7), in the order of the events; an empty list when there are none.
+
+    *Raises*. PublishOutsideTransaction where nothing ties the message to the change that it tells of.
+
+    *Invariant*. Inside a consumer the event carries the correlation of the message in hand, and names it as its cause;
+    in a web request it carries the request's (``baton_messaging.middleware``).
+
+    *Hazard*. Nothing is sent if the transaction rolls back; that is the point. A ``publish()`` in a transaction of its
+    own, after the change was committed, is what gets lost when the process dies in between.
     """
     if not events:
         return []

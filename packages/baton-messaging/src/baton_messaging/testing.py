@@ -11,7 +11,7 @@ those run real processes. *Hazard*: with a relay and a worker beside the test, b
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal, TypeVar, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 from celery import current_app
 from django.db import transaction
@@ -21,13 +21,13 @@ from uuid_utils.compat import uuid7
 
 from baton_messaging.audit.actors import Actor
 from baton_messaging.consumer import ConsumerTask
-from baton_messaging.consuming.failures import describe
-from baton_messaging.dead_letters import bury
+from baton_messaging.dead_letters import record_dead_letter
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.errors import PermanentError
 from baton_messaging.events import Event, event_class
 from baton_messaging.messages.envelope import Envelope, seal
+from baton_messaging.messages.error_description import describe
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason as DeathReason
 from baton_messaging.routing.subscriptions import subscriptions_of
@@ -70,7 +70,7 @@ class Outcome:
 def published() -> list[Event]: ...
 @overload
 def published(event: type[E], *, key: object = None) -> list[E]: ...
-def published(event: type[Event] | None = None, *, key: object = None) -> list[Event]:
+def published(event: type[Event] | None = None, *, key: object = None) -> list[Any]:
     """Return the events in the outbox, sent or not, in the order of publishing; of one class, about one key.
 
     ``key`` is compared as text, so an id may be given as it is.
@@ -167,7 +167,9 @@ def a_dead_letter(
     envelope, name = _envelope_of(event), consumer if isinstance(consumer, str) else consumer.name
     described = describe(error or PermanentError("made for a test"))
     with transaction.atomic():
-        bury(consumer=name, envelope=envelope, reason=reason, error=described, attempt_count=attempt_count)
+        record_dead_letter(
+            consumer=name, envelope=envelope, reason=reason, error=described, attempt_count=attempt_count
+        )
     return DeadLetter.objects.unsettled().get(message_id=envelope.message_id, consumer=name)
 
 

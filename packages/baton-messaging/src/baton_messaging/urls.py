@@ -1,20 +1,15 @@
-"""Health of the web process (/healthz, /readyz), figures for Prometheus (/metrics); for staff the board and triage."""
+"""Health of the web process (/healthz, /readyz) and figures for Prometheus (/metrics). For every project.
 
-from django.contrib import admin
+The pages for people, which need the extra ``ui``, are in ``baton_messaging.ui.urls``.
+"""
+
 from django.urls import path
 
 from baton_messaging.observability import health
 from baton_messaging.observability.prometheus.views import metrics
-from baton_messaging.ui.board.views import board
-from baton_messaging.ui.triage.pages import stuck_page, triage_page
-
-staff_only = admin.site.admin_view
 
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", metrics),
-    path("ops/", staff_only(board), name="board"),
-    path("triage/", staff_only(stuck_page), name="triage"),
-    path("triage/<path:subject_id>/", staff_only(triage_page), name="triage_of"),
 ]

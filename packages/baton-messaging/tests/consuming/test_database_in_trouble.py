@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
-from baton_dev.testing.new_connections import READ_ONLY, new_connections, standby
+from baton_dev.testing.failover import READ_ONLY, new_connections, standby
 from baton_messaging.consuming import delivery
 from baton_messaging.database import errors
 from baton_messaging.database.dedicated_connection import dedicated_connection

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from baton_dev.testing.new_connections import standby
+from baton_dev.testing.failover import standby
 from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.consuming.delivery import deliver
 from baton_messaging.events import Event

@@ -6,7 +6,7 @@ from typing import Any
 
 import kombu.pools
 import pytest
-from baton_dev.testing.drain import be_alone
+from baton_dev.testing.drain import end_shared_processes
 from baton_dev.testing.fixtures import worker  # noqa: F401 - the project's, not that of the other contract tests
 from baton_dev.testing.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from celery import current_app
@@ -20,7 +20,7 @@ def _on_rabbitmq(rabbitmq: RabbitMQ, django_db_setup: None, django_db_blocker: A
     """Let this process, and those that it starts, talk to RabbitMQ."""
     skip_without_rabbitmq()
     with django_db_blocker.unblock():
-        be_alone()  # those that run talk to the other broker
+        end_shared_processes()  # those that run talk to the other broker
     url = rabbitmq.start()
     assert current_app.conf.broker_read_url  # it is read at the first look, and is another object then
     changes: Any = current_app.conf.changes

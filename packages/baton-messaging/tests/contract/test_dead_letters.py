@@ -8,7 +8,7 @@ from typing import Any
 
 import kombu
 import pytest
-from baton_dev.testing.deadline import in_time
+from baton_dev.testing.deadline import within
 from baton_dev.testing.processes import Process
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT as LIMIT_REACHED
 from baton_messaging.broker.dead_letter_headers import REJECTED, death_of
@@ -59,7 +59,7 @@ def test_killed_child_is_noticed_at_once(broker: Broker, worker: Process, path: 
         broker.send("end_slowly", runs, queue=QUEUE)
         wait_for_lines(runs, *[STARTED] * RUNS)
 
-    in_time(end_all_runs, seconds=4)
+    within(end_all_runs, seconds=4)
 
 
 def test_returns_are_counted_in_a_header(broker: Broker, worker: Process, path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import kombu
 import pytest
 from baton_messaging.diagnosis.doctor.broker import examine_broker
-from baton_messaging.diagnosis.doctor.lines import Verdict
+from baton_messaging.diagnosis.doctor.examination import Status
 from baton_messaging.diagnosis.doctor.queues import examine_declarations
 from baton_messaging.routing.queues import EXCHANGE
 from celery import current_app
@@ -23,7 +23,7 @@ def _ask_this_broker(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_broker_and_its_version_are_named(broker: Broker) -> None:
     line = next(iter(examine_broker()))
-    assert (line.what, line.verdict) == ("broker", Verdict.OK)
+    assert (line.what, line.status) == ("broker", Status.OK)
     assert ("Valkey" if broker.is_valkey else "RabbitMQ 3.") in line.found
 
 
@@ -32,7 +32,7 @@ def test_an_old_rabbitmq_is_found(broker: Broker, monkeypatch: pytest.MonkeyPatc
         pytest.skip("about RabbitMQ")
     monkeypatch.setattr("baton_messaging.diagnosis.doctor.broker.MIN_RABBITMQ", (99, 0))
     (line,) = examine_broker()
-    assert (line.verdict, line.wanted) == (Verdict.FINDING, "RabbitMQ 3.10 or newer")
+    assert (line.status, line.wanted) == (Status.FINDING, "RabbitMQ 3.10 or newer")
 
 
 def test_a_queue_that_is_declared_otherwise_is_found_and_a_missing_one_is_not_made(broker: Broker) -> None:
@@ -50,5 +50,5 @@ def test_a_queue_that_is_declared_otherwise_is_found_and_a_missing_one_is_not_ma
                 channel.queue_declare("inventory", passive=True)
         finally:
             connection.channel().queue_delete("orders")
-    assert (line.what, line.verdict) == ("declaration of orders", Verdict.FINDING)
+    assert (line.what, line.status) == ("declaration of orders", Status.FINDING)
     assert line.remedy == "Run: python manage.py migrate_queue orders"

@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 import pytest
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_dev.testing.failover import READ_ONLY, new_connections
 from baton_messaging.database.errors import is_database_away, is_database_there, is_passing, takes_writes
 from django.db import DatabaseError, connection, transaction
 from django.db.utils import InternalError

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 import redis
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_dev.testing.failover import READ_ONLY, new_connections
 from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes.liveness import Life, life_of

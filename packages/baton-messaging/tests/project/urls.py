@@ -20,4 +20,5 @@ urlpatterns = [
     path("login/", LoginView.as_view(template_name="admin/login.html"), name="login"),
     path("samples/<uuid:subject_id>/triage/", admin.site.admin_view(triage_page), name="sample_triage"),
     path("", include("baton_messaging.urls")),
+    path("", include("baton_messaging.ui.urls")),
 ]

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from baton_dev.testing.drain import empty_queues, forget_taken
+from baton_dev.testing.drain import empty_queues, forget_unacked
 from baton_messaging.dead_letters.intake.record import record_dead_letter
 from baton_messaging.messages.error_description import fault
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
@@ -39,7 +39,7 @@ def send(count: int = 1, *, age_seconds: float = 300) -> list[OutboxMessage]:
 def lose() -> None:
     """Empty the broker."""
     empty_queues()
-    forget_taken()
+    forget_unacked()
 
 
 def relay_retries() -> int:

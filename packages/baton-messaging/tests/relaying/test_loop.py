@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from baton_dev.testing.deadlock import lock_in_the_wrong_order
+from baton_dev.testing.deadlock import provoke_deadlock
 from baton_dev.testing.processes import Process, relay_command, running, wait_until
 from baton_messaging.models import OutboxMessage
 from django.db import connection
@@ -53,7 +53,7 @@ def test_a_database_restart_is_survived(relay: Process) -> None:
 
 
 def test_a_deadlock_is_survived(relay: Process) -> None:
-    lock_in_the_wrong_order("baton_circuit", lambda: place(1), then="baton_outbox, baton_attempt")
+    provoke_deadlock("baton_circuit", lambda: place(1), then="baton_outbox, baton_attempt")
     wait_until(lambda: "database_in_trouble" in relay.output(), what="the relay to lose")
     wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
     assert relay.exit_code is None

@@ -4,5 +4,5 @@ A suite names the plugins in its ini options and its Celery application in its s
 
     addopts = "--ds=tests.settings -p baton_dev.testing.garbage_collection -p baton_dev.testing.services"
 
-and its ``conftest.py`` says ``pytest_plugins = ["baton_dev.testing.order", "baton_dev.testing.fixtures"]``.
+and its ``conftest.py`` says ``pytest_plugins = ["baton_dev.testing.distribution", "baton_dev.testing.fixtures"]``.
 """

@@ -1,9 +1,9 @@
-"""A real browser for tests: Debian's Chromium, headless, driven by Playwright.
+"""A browser of the tests opens pages as a user's does: Debian's Chromium, headless, driven by Playwright.
 
 ``chromium-headless-shell`` is the same browser without a window; it needs half the processor time.
 
-tests/conftest.py imports the fixtures. Nobody else does: a second definition would start a second Playwright, which
-one process cannot have.
+`fixtures` imports them, and no other module does: a second definition would start a second Playwright, which one
+process cannot have.
 """
 
 import os

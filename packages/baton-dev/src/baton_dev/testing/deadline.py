@@ -1,4 +1,4 @@
-"""Promises about time, on a machine that may stand still for seconds at any moment."""
+"""The deadline of an act: tested on a machine that may stand still for seconds at any moment."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ Result = TypeVar("Result")
 MAX_TRIES = 5
 
 
-def in_time(act: Callable[[], Result], *, seconds: float) -> Result:
+def within(act: Callable[[], Result], *, seconds: float) -> Result:
     """Act, and return what comes of it; fail if it took longer each of five times.
 
     A fault takes too long every time. A machine that stands still does so once, and then it is tried again.

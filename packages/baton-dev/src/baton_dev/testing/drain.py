@@ -1,7 +1,7 @@
-"""Leave nothing under way: what one test has started must not end in the next one's tables.
+"""Drain after a test: what it has started must not end in the next one's tables.
 
 A test is over when it has seen what it waited for; relay, worker and collector are not: a follow-up still waits in the
-outbox, a message is taken and not begun, a letter is not acknowledged. Emptied tables do not stop any of these.
+outbox, a message is taken and not begun, a dead letter is not acknowledged. Emptied tables do not stop any of these.
 """
 
 import time
@@ -19,7 +19,7 @@ from baton_dev.testing.processes import started, wait_until
 from baton_dev.testing.shared_processes import end_all_but
 
 # A worker that the test has killed never gives back what it took: then this ends the waiting.
-PATIENCE_SECONDS = 5.0
+MAX_DRAIN_SECONDS = 5.0
 
 
 def empty_queues() -> int:
@@ -32,22 +32,22 @@ def empty_queues() -> int:
         return sum(queue.purge() or 0 for queue in bound)
 
 
-def taken_count() -> int:
-    """Return how many messages consumers have taken and not ended. RabbitMQ does not tell: none."""
+def unacked_count() -> int:
+    """Return how many messages consumers have not acknowledged. RabbitMQ does not tell: none."""
     with current_app.connection_for_read() as broker:
         channel = broker.default_channel
         return int(channel.client.zcard(channel.unacked_index_key)) if isinstance(channel, RedisChannel) else 0
 
 
-def forget_taken() -> None:
-    """Forget what a killed worker had taken: its lease would bring it back later."""
+def forget_unacked() -> None:
+    """Forget what a killed worker has not acknowledged: its lease would bring it back later."""
     with current_app.connection_for_write() as broker:
         channel = broker.default_channel
         if isinstance(channel, RedisChannel):
             channel.client.delete(channel.unacked_key, channel.unacked_index_key)
 
 
-def be_alone(*, but_for: Collection[str] = ()) -> None:
+def end_shared_processes(*, but_for: Collection[str] = ()) -> None:
     """End the shared processes, but for those named, and forget that they lived. Not inside a transaction."""
     if end_all_but(but_for):
         forget_heartbeats()
@@ -59,25 +59,25 @@ def forget_heartbeats() -> None:
     Heartbeat.objects.all().delete()
 
 
-def become_quiet() -> None:
+def drain() -> None:
     """Drop what waits and let end what runs, until nothing of either is found."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + MAX_DRAIN_SECONDS
     while True:
         is_over = time.monotonic() > deadline  # by now: the machine may stand still while we look
-        if _is_quiet():
+        if _is_drained():
             return
         if is_over:
-            forget_taken()
+            forget_unacked()
             return
         time.sleep(0.02)
 
 
-def _is_quiet() -> bool:
-    """Drop what waits; tell whether it was nothing, and nobody has anything in hand.
+def _is_drained() -> bool:
+    """Drop what waits; tell whether it was nothing, and no process has anything in flight.
 
     In the order in which a message goes on: what is taken is looked at before that which may become of it.
     """
-    is_idle = taken_count() == 0
+    is_idle = unacked_count() == 0
     wait_until_database_is_idle()
     waiting = OutboxMessage.objects.waiting().exists() or Attempt.objects.filter(sent_at=None).exists()
     empty_tables.empty_tables(connection)

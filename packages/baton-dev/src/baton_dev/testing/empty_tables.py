@@ -1,10 +1,10 @@
-"""Empty the tables after a test that commits: in a few milliseconds, where Django's flush takes half a second.
+"""Tables are emptied after a test that commits: in a few milliseconds, where Django's flush takes half a second.
 
 Flush truncates every table, which makes new files for each and for its indexes, and then fills the permissions anew.
 Here most tables are empty already, few rows are deleted, and what migrations filled stays. As with flush, all tables
-are locked first: a process that is about to commit is waited for, and leaves no rows to the next test. Nobody is
-waited for while tables are locked already, or he and we might wait for each other: PostgreSQL would end his statement,
-and a test would fail for a deadlock that no user can have.
+are locked first: a process that is about to commit is waited for, and leaves no rows to the next test. No process
+is waited for while tables are locked already, or it and we might wait for each other: PostgreSQL would end its
+statement, and a test would fail for a deadlock that no user can have.
 """
 
 import time
@@ -15,7 +15,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import TransactionTestCase
 from psycopg.errors import LockNotAvailable
 
-PATIENCE_SECONDS = 30.0
+MAX_WAIT_SECONDS = 30.0
 _EMPTY = """
 DO $$
 DECLARE
@@ -43,14 +43,16 @@ END $$
 
 
 def empty_tables(connection: BaseDatabaseWrapper) -> None:
-    """Empty every table of the project, once nobody uses one."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    """Empty every table of the project, once no other connection uses one."""
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
     while True:
         is_over = time.monotonic() > deadline  # by now: the machine may stand still while we try
         if _try_to_empty_tables(connection):
             return
         if is_over:
-            raise AssertionError(f"Expected the tables to be free within {PATIENCE_SECONDS} s, and somebody uses one.")
+            raise AssertionError(
+                f"Expected the tables to be free within {MAX_WAIT_SECONDS} s, and another connection uses one."
+            )
 
 
 def _try_to_empty_tables(connection: BaseDatabaseWrapper) -> bool:

@@ -1,4 +1,4 @@
-"""How far did it get? What the tables, the broker and the processes say, in the report of a test that failed.
+"""Evidence in the report of a test that failed: what the tables, the broker and the processes say.
 
 A test that waits for real processes in vain knows no more than that it waited. By the time somebody reads it, they and
 their tables are gone.

@@ -1,4 +1,4 @@
-"""Pytest plugin: the fixtures that every suite has, and an end to what a test has started."""
+"""Fixtures of every suite, as a pytest plugin; and an end to what a test has started."""
 
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from pytest_django.plugin import blocking_manager_key
 
 from baton_dev.testing import empty_tables, evidence
 from baton_dev.testing.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - one process can have one browser
-from baton_dev.testing.drain import be_alone, become_quiet, empty_queues, forget_taken
+from baton_dev.testing.drain import drain, empty_queues, end_shared_processes, forget_unacked
 from baton_dev.testing.forkserver import stop_fork_servers
 from baton_dev.testing.pgbouncer import pooled, pooled_url  # noqa: F401 - for all
 from baton_dev.testing.processes import Process
@@ -39,7 +39,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     A hook, because the fixtures of a test may begin with a transaction: in there, what is deleted comes back.
     """
     with item.config.stash[blocking_manager_key].unblock():
-        be_alone(but_for=getattr(item, "fixturenames", ()))
+        end_shared_processes(but_for=getattr(item, "fixturenames", ()))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -47,7 +47,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Say of a test with real processes that failed how far it got, before its tables are emptied."""
     report = yield
     if report.when == "call" and report.failed:
-        if "quiet" in getattr(item, "fixturenames", ()):
+        if "drained" in getattr(item, "fixturenames", ()):
             evidence.add_messages(report)
         evidence.add_processes(report)
     return report
@@ -76,18 +76,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 def empty_broker() -> None:
     """Start with nothing in the broker."""
     empty_queues()
-    forget_taken()
+    forget_unacked()
 
 
 @pytest.fixture
-def quiet(transactional_db: None, empty_broker: None) -> Iterator[None]:
-    """End with nothing under way. The processes that tests share depend on it."""
+def drained(transactional_db: None, empty_broker: None) -> Iterator[None]:
+    """End with nothing under way (`drain`). The processes that tests share depend on it."""
     yield
-    become_quiet()
+    drain()
 
 
 @pytest.fixture
-def patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def long_snapshot_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the broker's answer, however busy the machine is: what is tested is the answer, not the time."""
     if snapshot._look is not None:  # a look of the test before
         snapshot._look.exception(timeout=10)
@@ -96,18 +96,18 @@ def patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def worker(quiet: None) -> Process:
+def worker(drained: None) -> Process:
     """Run one worker for every queue of the project; the next test may share it, so leave it alive."""
     return shared("worker")
 
 
 @pytest.fixture
-def relay(quiet: None) -> Process:
+def relay(drained: None) -> Process:
     """Run one relay; the next test may share it, so leave it alive."""
     return shared("relay")
 
 
 @pytest.fixture
-def collector(quiet: None) -> Process:
+def collector(drained: None) -> Process:
     """Run one collector of dead letters; the next test may share it, so leave it alive."""
     return shared("collector")

@@ -1,4 +1,4 @@
-"""The servers' end of baton_dev/testing/forkserver.py: processes that import, and fork others off themselves.
+"""Fork servers answer `forkserver`: processes that import, and fork others off themselves.
 
 ``python -m baton_dev.testing.forking FD`` imports the libraries, and forks a server for each application and
 environment that it is asked for, on the socket FD: one JSON object a packet, ``{"application": name, "is_project":

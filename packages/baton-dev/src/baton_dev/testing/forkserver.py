@@ -26,7 +26,7 @@ MAX_PACKET_BYTES = 200_000
 CONNECTION_NAME = "test process {}"  # by the pid of the process; its children have it, too
 
 
-class Librarian:
+class LibraryServer:
     """The tests' end of the process that has imported the libraries, and forks the servers off itself."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class Fork:
 
 
 _starting = threading.Lock()  # tests start processes from threads, too
-_librarians: list[Librarian] = []  # one at most
+_library_servers: list[LibraryServer] = []  # one at most
 _servers: dict[tuple[str, frozenset[tuple[str, str]]], ForkServer] = {}
 
 
@@ -109,10 +109,10 @@ def forked(command: Sequence[str], log: Path, environment: dict[str, str], appli
     environment = {name: value for name, value in environment.items() if name != "PYTEST_CURRENT_TEST"}
     key = (application, frozenset(environment.items()))
     with _starting:
-        if not _librarians:
-            _librarians.append(Librarian())
+        if not _library_servers:
+            _library_servers.append(LibraryServer())
         if key not in _servers:
-            _servers[key] = _librarians[0].start_server(application, environment)
+            _servers[key] = _library_servers[0].start_server(application, environment)
     return _servers[key].run(command, log)
 
 
@@ -120,5 +120,5 @@ def stop_fork_servers() -> None:
     """End all of them."""
     while _servers:
         _servers.popitem()[1].stop()
-    while _librarians:
-        _librarians.pop().stop()
+    while _library_servers:
+        _library_servers.pop().stop()

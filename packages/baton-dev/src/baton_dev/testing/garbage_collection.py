@@ -1,4 +1,4 @@
-"""Pytest plugin: search for garbage seldom.
+"""Garbage collection is held off, as a pytest plugin.
 
 The tests and what they import are a million objects that stay. Looking through them again and again took a seventh of
 the processor time of the tests that run in this process.

@@ -1,4 +1,4 @@
-"""A door in front of a server: closed, it cuts every connection and takes no new one, as an outage does."""
+"""The outage proxy stands before a server: closed, it cuts every connection and takes no new one, as an outage does."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 LOOPBACK = "127.0.0.1"
 
 
-class Gate:
+class OutageProxy:
     """Forwards a port of its own to a server, while it is open."""
 
     def __init__(self, port: int) -> None:
@@ -52,7 +52,7 @@ class Gate:
                     continue
                 try:
                     server = socket.create_connection(self._target)
-                except OSError:  # the server is down; the gate goes on, as the machine it stands on does
+                except OSError:  # the server is down; the proxy goes on, as the machine it stands on does
                     client.close()
                     continue
                 self._sockets += [client, server]
@@ -70,10 +70,10 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
 
 
 @contextmanager
-def gate(port: int) -> Iterator[Gate]:
-    """Put a gate in front of a port."""
-    found = Gate(port)
+def outage_proxy(port: int) -> Iterator[OutageProxy]:
+    """Put a proxy in front of a port."""
+    proxy = OutageProxy(port)
     try:
-        yield found
+        yield proxy
     finally:
-        found.end()
+        proxy.end()

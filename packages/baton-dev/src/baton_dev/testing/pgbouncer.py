@@ -1,4 +1,4 @@
-"""A PgBouncer in transaction mode before the tests' server: no two transactions need get the same connection of it."""
+"""A PgBouncer stands before the tests' server, in transaction mode: two transactions may get different connections."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Real processes for tests: workers and relays as users run them, pointed at the test database."""
+"""Processes of the tests run as users run them: workers and relays, pointed at the test database."""
 
 import os
 import signal

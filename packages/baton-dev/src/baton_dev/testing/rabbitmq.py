@@ -1,4 +1,4 @@
-"""Run a RabbitMQ node for the tests: own name, ports, data, cookie and port mapper, so that no other node is disturbed.
+"""A RabbitMQ node of the tests has its own name, ports, data, cookie and port mapper: it disturbs no other node.
 
 Debian's `rabbitmq-server` command switches to the user `rabbitmq` and to the system's node; the script behind it does
 not, and runs as any user.

@@ -1,4 +1,4 @@
-"""A Valkey with a replica and a sentinel that promotes it: what `sentinel://` is for."""
+"""A Valkey has a replica and a sentinel that promotes it: what `sentinel://` is for."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

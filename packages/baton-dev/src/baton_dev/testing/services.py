@@ -1,4 +1,4 @@
-"""Pytest plugin: PostgreSQL and Valkey for the tests, started before Django reads its settings.
+"""PostgreSQL and Valkey of the tests, as a pytest plugin: started before Django reads its settings.
 
 Loaded by ``-p baton_dev.testing.services`` (pyproject.toml). With pytest-xdist (``-n 4 --dist loadfile``) each of its
 processes has servers of its own, so that none takes another's messages. TEST_DATABASE_URL and TEST_BROKER_URL name

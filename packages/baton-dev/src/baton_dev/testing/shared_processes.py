@@ -1,7 +1,7 @@
-"""Worker, relay and collector, shared by consecutive tests that ask for them, and ended before one that does not.
+"""Shared processes serve consecutive tests that ask for them, and end before one that does not.
 
-Starting them takes longer than most tests; and one that is left running would take the messages of the next test, or
-answer for a process that is not there.
+They are a worker, a relay and a collector. Starting them takes longer than most tests; and one that is left running
+would take the messages of the next test, or answer for a process that is not there.
 """
 
 import os
@@ -42,7 +42,7 @@ def shared(name: str) -> Process:
 
 
 def end_all_but(names: Collection[str]) -> bool:
-    """End those that nobody asks for now; tell whether there were any.
+    """End those that the next test does not ask for; tell whether there were any.
 
     Killed: nothing is under way, and a clean stop takes seconds.
     """

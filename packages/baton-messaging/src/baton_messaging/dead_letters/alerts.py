@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import structlog
+from django.apps import apps
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import transaction
@@ -41,7 +42,9 @@ class Alert:
 
     @property
     def url(self) -> str:
-        """Return where the group is looked at; a path only, when DESK_ORIGIN is not set."""
+        """Return where the group is shown; a path only without DESK_ORIGIN, the command without the pages."""
+        if not apps.is_installed("baton_messaging.ui"):
+            return f"python manage.py dead_letters list --group {self.group.fingerprint}"
         path = reverse("admin:baton_messaging_deadletter_list", query={"group": self.group.fingerprint})
         return f"{baton().desk_origin.rstrip('/')}{path}"
 

@@ -1,4 +1,4 @@
-"""What inbox, retries, dead letters, pauses and circuits know of some messages: five queries, however many there are.
+"""Message states: what inbox, retries, dead letters, pauses and circuits say of some messages. Five queries in all.
 
 A place is one message and one consumer. Where an edited copy was sent instead of a dead letter, its place counts.
 """
@@ -17,15 +17,15 @@ Place = tuple[UUID, str]
 Row = TypeVar("Row", ProcessedMessage, Attempt, DeadLetter)
 
 
-class Known:
-    """Looks everything up when it is made."""
+class MessageStates:
+    """The rows about some messages, read when it is made."""
 
     def __init__(self, keys: Collection[str], message_ids: Collection[UUID]) -> None:
-        letters = list(
+        dead_letters = list(
             DeadLetter.objects.filter(Q(key__any_of=keys) | Q(message_id__any_of=message_ids)).order_by("pk")
         )
-        self._copies = {letter.copy_of_id: letter for letter in letters if letter.copy_of_id}
-        self.letters = _by_place(sorted(letters, key=lambda letter: (letter.state in UNSETTLED, letter.pk)))
+        self._copies = {row.copy_of_id: row for row in dead_letters if row.copy_of_id}
+        self.dead_letters = _by_place(sorted(dead_letters, key=lambda row: (row.state in UNSETTLED, row.pk)))
         wanted = [*message_ids, *(copy.message_id for copy in self._copies.values() if copy.message_id)]
         self.processed = _by_place(ProcessedMessage.objects.filter(message_id__any_of=wanted))
         self.holds = current_holds()
@@ -33,10 +33,10 @@ class Known:
 
     def settle_place(self, place: Place) -> tuple[Place, DeadLetter | None]:
         """Return where a message stands, and its dead letter: the edited copy's, if one was sent in its place."""
-        letter = self.letters.get(place)
-        while letter and (copy := self._copies.get(letter.pk)) and copy.message_id:
-            letter, place = copy, (copy.message_id, copy.consumer)
-        return place, letter
+        dead_letter = self.dead_letters.get(place)
+        while dead_letter and (copy := self._copies.get(dead_letter.pk)) and copy.message_id:
+            dead_letter, place = copy, (copy.message_id, copy.consumer)
+        return place, dead_letter
 
 
 def _by_place(rows: "Iterable[Row]") -> "dict[Place, Row]":

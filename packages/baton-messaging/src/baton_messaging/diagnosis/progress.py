@@ -1,4 +1,4 @@
-"""How far did it get? What each consumer has done with the messages about one aggregate.
+"""Progress of an aggregate's messages: how far each got with each consumer.
 
 Six queries, however many messages there are.
 """
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from baton_messaging.diagnosis.message_states import Known, Place
+from baton_messaging.diagnosis.message_states import MessageStates, Place
 from baton_messaging.flow_control.holds import Hold, Holds
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import State as LetterState
@@ -46,32 +46,32 @@ def progress_of(key: str) -> list[ConsumerProgress]:
     A message that has left the outbox by retention is not listed.
     """
     messages = list(OutboxMessage.objects.filter(key=key).order_by("pk"))
-    known = Known([key], [message.message_id for message in messages])
+    states = MessageStates([key], [message.message_id for message in messages])
     return [
-        _progress(message, subscription, known)
+        _progress(message, subscription, states)
         for message in messages
         for subscription in subscriptions_of(message.name)
         if message.is_for(subscription.consumer)
     ]
 
 
-def _progress(message: OutboxMessage, subscription: Subscription, known: Known) -> ConsumerProgress:
-    place, letter = known.settle_place((message.message_id, subscription.consumer))
-    last_attempt, processed = known.last_attempt.get(place), known.processed.get(place)
-    state, updated_at = _state(message, subscription.consumer, processed, letter, last_attempt)
-    hold = _hold(state, message, place, known.holds)
+def _progress(message: OutboxMessage, subscription: Subscription, states: MessageStates) -> ConsumerProgress:
+    place, dead_letter = states.settle_place((message.message_id, subscription.consumer))
+    last_attempt, processed = states.last_attempt.get(place), states.processed.get(place)
+    state, updated_at = _state(message, subscription.consumer, processed, dead_letter, last_attempt)
+    hold = _hold(state, message, place, states.holds)
     failed_count = last_attempt.attempt if last_attempt else 0
     return ConsumerProgress(
         consumer=subscription.consumer,
         event=message.name,
         message_id=message.message_id,
         state=state,
-        attempts=letter.attempt_count if state == "dead" and letter else failed_count + (state == "done"),
+        attempts=dead_letter.attempt_count if state == "dead" and dead_letter else failed_count + (state == "done"),
         max_attempts=subscription.max_attempts,
         owner=str(owner_of(subscription.consumer)),
         updated_at=updated_at,
         next_attempt_at=last_attempt.due_at if state == "retrying" and last_attempt and not hold else None,
-        error=str(hold) if hold else _error(state, last_attempt, letter),
+        error=str(hold) if hold else _error(state, last_attempt, dead_letter),
     )
 
 
@@ -79,13 +79,13 @@ def _state(
     message: OutboxMessage,
     consumer: str,
     processed: ProcessedMessage | None,
-    letter: DeadLetter | None,
+    dead_letter: DeadLetter | None,
     last_attempt: Attempt | None,
 ) -> tuple[State, datetime]:
     if processed:
         return "done", processed.processed_at
-    if letter and letter.state in (LetterState.OPEN, LetterState.DISCARDED):
-        return "dead", letter.died_at
+    if dead_letter and dead_letter.state in (LetterState.OPEN, LetterState.DISCARDED):
+        return "dead", dead_letter.died_at
     if last_attempt:
         return _state_of_retry(last_attempt)
     if message.published_at or consumer in message.sent_to:
@@ -109,11 +109,15 @@ def _hold(state: State, message: OutboxMessage, place: Place, holds: Holds) -> H
     return holds.on(consumer, event_name=message.name, key=message.key, message_id=message_id)
 
 
-def _error(state: State, last_attempt: Attempt | None, letter: DeadLetter | None) -> str | None:
+def _error(state: State, last_attempt: Attempt | None, dead_letter: DeadLetter | None) -> str | None:
     """Return the class of the last error while it matters; its text may hold more than a customer should read."""
-    if state == "dead" and letter:
-        what = letter.get_state_display() if letter.state == LetterState.DISCARDED else letter.get_reason_display()
-        return f"{what}: {letter.error_class}"
+    if state == "dead" and dead_letter:
+        what = (
+            dead_letter.get_state_display()
+            if dead_letter.state == LetterState.DISCARDED
+            else dead_letter.get_reason_display()
+        )
+        return f"{what}: {dead_letter.error_class}"
     if state == "retrying" and last_attempt:
         return last_attempt.error_class
     return None

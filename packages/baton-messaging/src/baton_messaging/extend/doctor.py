@@ -18,9 +18,6 @@ at the same time. ``needs``: ``("database",)`` or ``("broker",)``: not asked whi
 deadline goes on until the process ends.
 """
 
-from baton_messaging.diagnosis.doctor.lines import Line as Observation
-from baton_messaging.diagnosis.doctor.lines import Verdict as Status
-from baton_messaging.diagnosis.doctor.lines import judged as observed
-from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS, examines
+from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, Observation, Status, examines, observed
 
 __all__ = ["DEADLINE_SECONDS", "Observation", "Status", "examines", "observed"]

@@ -16,8 +16,8 @@ by the consumer's name in ``Subject.works``: ``waiting``, ``running``, ``failed`
 an index. What they raise ends the answer, so ``find`` must not raise for an id that is not its own.
 """
 
-from baton_messaging.diagnosis.triage.facts import Subject, Work
-from baton_messaging.diagnosis.triage.subjects import Kind as SubjectKind
-from baton_messaging.diagnosis.triage.subjects import register, uuids_in
+from baton_messaging.diagnosis.triage.delivery_facts import Work
+from baton_messaging.diagnosis.triage.facts import Subject
+from baton_messaging.diagnosis.triage.subjects import SubjectKind, register, uuids_in
 
 __all__ = ["Subject", "SubjectKind", "Work", "register", "uuids_in"]

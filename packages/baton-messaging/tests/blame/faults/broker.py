@@ -2,58 +2,31 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import redis
-from baton_dev.testing.rabbitmq import RabbitMQ
-from baton_messaging.diagnosis.triage.verdict import State
-from baton_messaging.models import Attempt, OutboxMessage
-from celery import current_app
-from django.utils import timezone
-
-from tests.blame.catalogue import (
-    BLAME,
-    PLATFORM,
-    SAMPLE,
-    Question,
-    fault,
-    ordinary,
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import (
+    empty_the_broker,
+    long_ago,
     place,
     row_of,
     until_dead,
     until_processed,
     until_published,
 )
+from baton_dev.blame.stack import Stack, frozen
+from baton_dev.testing.rabbitmq import RabbitMQ
+from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.models import Attempt
+from celery import current_app
+from django.utils import timezone
+
 from tests.blame.queues import ODD
-from tests.blame.stack import Stack, frozen
+from tests.blame.samples import BLAME, PLATFORM, SAMPLE, in_a_queue, ordinary
 from tests.dead_letters.causes import envelope_of
 from tests.sample.events import Doomed
-
-
-def in_a_queue(stack: Stack) -> Question:
-    """Leave a message in the queue of a worker that is not there."""
-    stack.stop("sample")
-    question = ordinary()
-    until_published(stack, question)
-    return question
-
-
-def empty_the_broker(stack: Stack) -> None:
-    """Delete all messages, as a server does that comes back without its data."""
-    with current_app.connection_for_write() as broker:
-        if not stack.is_rabbitmq:
-            client: Any = broker.default_channel.client
-            client.flushall()
-            return
-        for queue in current_app.amqp.queues.values():
-            queue.bind(broker.default_channel).purge()
-
-
-def long_ago(question: Question) -> None:
-    """Let the message have been sent before the workers' last signs of life."""
-    OutboxMessage.objects.filter(key=question.id).update(published_at=timezone.now() - timedelta(seconds=60))
 
 
 @fault("broker away, message in the outbox", State.RELAY_STALLED, PLATFORM)
@@ -137,10 +110,10 @@ def declared_otherwise(stack: Stack) -> Iterator[Question]:
         channel: Any = broker.default_channel
         channel.queue_delete(ODD)
         channel.queue_declare(ODD, durable=True, auto_delete=False)
-        question = place(Misfit(blame_id=uuid4()))
+        question = place(Misfit(blame_id=uuid4()), "blame.take_odd")
         stack.wait(lambda: row_of(question).last_error, what="a refusal")
         try:
-            yield Question(question.id, "blame.take_odd")
+            yield question
         finally:
             channel.queue_delete(ODD)
 
@@ -149,9 +122,9 @@ def declared_otherwise(stack: Stack) -> Iterator[Question]:
 def nobody(stack: Stack) -> Iterator[Question]:
     from tests.blame.events import Laned
 
-    question = place(Laned(blame_id=uuid4()))
+    question = place(Laned(blame_id=uuid4()), "blame.take_lane")
     until_published(stack, question)
-    yield Question(question.id, "blame.take_lane")
+    yield question
 
 
 @fault("a wrong route", State.DEAD, PLATFORM, says="unroutable")

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from uuid import uuid4
 
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import place, until_dead, until_running
+from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Attempt
 
-from tests.blame.catalogue import BLAME, SAMPLE, Question, fault, place, told_to, until_dead
-from tests.blame.faults.workers import until_running
-from tests.blame.stack import Stack
+from tests.blame.samples import BLAME, SAMPLE, told_to
 from tests.dead_letters.causes import forged, revoked, send_raw, unknown_task, unknown_version
 from tests.sample.events import Fleeting, Listed
 
@@ -60,15 +61,14 @@ def exits(stack: Stack) -> Iterator[Question]:
 
 @fault("retries spent", State.DEAD, SAMPLE, says="retries spent")
 def spent(stack: Stack) -> Iterator[Question]:
-    question = place(Listed(sample_id=uuid4(), behaviour="transient"))
-    yield from dying(stack, Question(question.id, "sample.take_list"))
+    yield from dying(stack, place(Listed(sample_id=uuid4(), behaviour="transient"), "sample.take_list"))
 
 
 def lingering(stack: Stack) -> Question:
     """Leave a message in the hands of a consumer that takes its time."""
     from tests.blame.events import Lingered
 
-    question = Question(place(Lingered(blame_id=uuid4(), seconds=10)).id, "blame.linger")
+    question = place(Lingered(blame_id=uuid4(), seconds=10), "blame.linger")
     until_running(stack, question)
     return question
 
@@ -76,13 +76,13 @@ def lingering(stack: Stack) -> Question:
 @fault("consumer slow", State.RUNNING, BLAME)
 def slow(stack: Stack) -> Iterator[Question]:
     yield lingering(stack)
-    stack.kill_for_good("apps")
+    stack.kill_for_good("blame")
 
 
 def hurried(behaviour: str) -> Question:
     from tests.blame.events import Hurried
 
-    return Question(place(Hurried(blame_id=uuid4(), behaviour=behaviour)).id, "blame.hurry")
+    return place(Hurried(blame_id=uuid4(), behaviour=behaviour), "blame.hurry")
 
 
 @fault("consumer hits its soft limit", State.DEAD, BLAME, says="time limit")
@@ -125,8 +125,7 @@ def version_of_tomorrow(stack: Stack) -> Iterator[Question]:
 
 @fault("expired message", State.DEAD, SAMPLE, says="expired")
 def expired(stack: Stack) -> Iterator[Question]:
-    question = place(Fleeting(sample_id=uuid4()))
-    yield from dying(stack, Question(question.id, "sample.catch"))
+    yield from dying(stack, place(Fleeting(sample_id=uuid4()), "sample.catch"))
 
 
 @fault("revoked message", State.DEAD, SAMPLE, says="revoked")

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import until_processed, until_published
+from baton_dev.blame.stack import Stack, frozen
 from baton_messaging.diagnosis.triage.verdict import State
 from django.db import connection
 
-from tests.blame.catalogue import PLATFORM, SAMPLE, Question, fault, ordinary, until_processed, until_published
-from tests.blame.stack import Stack, frozen
+from tests.blame.samples import PLATFORM, SAMPLE, ordinary
 
 
 @fault("database refuses connections", State.UNKNOWN, PLATFORM, says="database", short=True)

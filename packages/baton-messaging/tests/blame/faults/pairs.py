@@ -2,27 +2,17 @@
 
 from collections.abc import Iterator
 
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import empty_the_broker, long_ago, until_dead, until_published
+from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import Attempt
 from django.utils import timezone
 
-from tests.blame.catalogue import (
-    BLAME,
-    PLATFORM,
-    SAMPLE,
-    TAKE_ONE,
-    Question,
-    fault,
-    ordinary,
-    told_to,
-    until_dead,
-    until_published,
-)
-from tests.blame.faults.broker import empty_the_broker, in_a_queue, long_ago
 from tests.blame.faults.consumers import lingering
 from tests.blame.faults.people import ANN
-from tests.blame.stack import Stack
+from tests.blame.samples import BLAME, PLATFORM, SAMPLE, TAKE_ONE, in_a_queue, ordinary, told_to
 
 
 @fault("relay and broker away", State.RELAY_STALLED, PLATFORM, pair=True)
@@ -111,4 +101,4 @@ def slow_without_broker(stack: Stack) -> Iterator[Question]:
     question = lingering(stack)
     stack.broker.close()
     yield question
-    stack.kill_for_good("apps")
+    stack.kill_for_good("blame")

@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from uuid import uuid4
 
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import place, until_dead
+from baton_dev.blame.stack import Stack
 from baton_messaging.audit.actors import Actor
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection
@@ -10,8 +13,7 @@ from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import Circuit
 
-from tests.blame.catalogue import SAMPLE, TAKE_ONE, Question, fault, place, told_to, until_dead
-from tests.blame.stack import Stack
+from tests.blame.samples import SAMPLE, TAKE_ONE, told_to
 from tests.sample.events import Sampled
 
 ANN = Actor(name="ann", via="command")
@@ -27,7 +29,7 @@ def paused(_stack: Stack) -> Iterator[Question]:
 def key_paused(_stack: Stack) -> Iterator[Question]:
     key = uuid4()
     pause(Target(event_name="sample.sampled", key=str(key)), actor=ANN, why="asked by the customer")
-    yield place(Sampled(sample_id=key))
+    yield place(Sampled(sample_id=key), TAKE_ONE)
 
 
 @fault("circuit open", State.HELD, SAMPLE, says="circuit")

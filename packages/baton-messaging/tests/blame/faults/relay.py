@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Iterator
 
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import row_of, until_processed
+from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import RELAY
 
-from tests.blame.catalogue import PLATFORM, SAMPLE, Question, fault, ordinary, row_of, until_processed
-from tests.blame.stack import Stack
+from tests.blame.samples import PLATFORM, SAMPLE, ordinary
 
 DYING = [sys.executable, "-m", "tests.blame.dying_relay"]
 

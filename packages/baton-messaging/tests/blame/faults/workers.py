@@ -3,38 +3,18 @@
 import sys
 from collections.abc import Iterator
 
+from baton_dev.blame.catalogue import Question, fault
+from baton_dev.blame.effects import until_dead, until_published, until_running
+from baton_dev.blame.stack import Stack, worker_command
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.diagnosis.triage.verdict import State
-from baton_messaging.models import Attempt, Heartbeat
+from baton_messaging.models import Attempt
 from celery import current_app
+from django.conf import settings
 
-from tests.blame.catalogue import (
-    PLATFORM,
-    SAMPLE,
-    TAKE_ONE,
-    Question,
-    fault,
-    ordinary,
-    row_of,
-    told_to,
-    until_dead,
-    until_published,
-)
-from tests.blame.stack import Stack, worker_command
+from tests.blame.samples import PLATFORM, SAMPLE, TAKE_ONE, ordinary, told_to
 
-SKEWED = [sys.executable, "-m", "tests.blame.skewed_worker", "-A", "config"]
-
-
-def until_running(stack: Stack, question: Question) -> None:
-    """Wait until a worker says that it runs the message."""
-    message_id = str(row_of(question).message_id)
-
-    def is_said() -> bool:
-        rows = Heartbeat.objects.values_list("running", flat=True)
-        mine = [entry for row in rows for entry in row if entry["consumer"] == question.consumer]
-        return any(message_id in entry["message_ids"] for entry in mine)
-
-    stack.wait(is_said, what="a worker that says that it runs it")
+SKEWED = [sys.executable, "-m", "tests.blame.skewed_worker", "-A", settings.TEST_APPLICATION]
 
 
 @fault("worker stopped", State.NOBODY_CONSUMES, SAMPLE)

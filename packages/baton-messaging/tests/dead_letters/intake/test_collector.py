@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import kombu
 import pytest
-from baton_dev.testing.deadlock import lock_in_the_wrong_order
+from baton_dev.testing.deadlock import provoke_deadlock
 from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.dead_letters.intake.raw_message import read
 from baton_messaging.dead_letters.intake.transfer import collect
@@ -48,9 +48,7 @@ def test_a_message_that_is_delivered_again_makes_no_second_row(collector: Proces
 
 
 def test_a_deadlock_changes_nothing_about_the_letter(collector: Process) -> None:
-    death_count = lock_in_the_wrong_order(
-        "baton_dead_letter", lambda: bury_in_broker(seal(an_envelope())), then="baton_inbox"
-    )
+    death_count = provoke_deadlock("baton_dead_letter", lambda: bury_in_broker(seal(an_envelope())), then="baton_inbox")
     wait_until(lambda: "database_in_trouble" in collector.output(), what="the collector to lose")
     wait_for_letters(death_count)
     assert set(DeadLetter.objects.values_list("reason", flat=True)) == {Reason.UNKNOWN_TASK}

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from baton_dev.testing.outage_proxy import gate
+from baton_dev.testing.outage_proxy import outage_proxy
 from baton_dev.testing.processes import collector_command, running, wait_until
 from baton_messaging.messages.envelope import seal
 from baton_messaging.models import DeadLetter
@@ -45,7 +45,7 @@ def through(url: str, port: int) -> str:
 
 def test_an_outage_of_the_database_costs_nothing(tmp_path: Path, transactional_db: None) -> None:
     url = urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}"))
-    with gate(urlsplit(url).port or 5432) as database:
+    with outage_proxy(urlsplit(url).port or 5432) as database:
         options: dict[str, Any] = {"log": tmp_path / "log", "ready": "collector_started"}
         with running(collector_command(), env={"DATABASE_URL": through(url, database.port)}, **options) as process:
             bury_in_broker(seal(an_envelope()))
@@ -62,7 +62,7 @@ def test_an_outage_of_the_database_costs_nothing(tmp_path: Path, transactional_d
 
 def test_an_outage_of_the_broker_costs_nothing(tmp_path: Path, transactional_db: None) -> None:
     url = current_app.conf.broker_read_url
-    with gate(urlsplit(url).port or 0) as broker:
+    with outage_proxy(urlsplit(url).port or 0) as broker:
         options: dict[str, Any] = {"log": tmp_path / "log", "ready": "collector_started"}
         with running(collector_command(), env={"CELERY_BROKER_URL": through(url, broker.port)}, **options) as process:
             bury_in_broker(seal(an_envelope()))

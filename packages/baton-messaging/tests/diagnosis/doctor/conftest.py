@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from baton_messaging.conf import baton
-from baton_messaging.diagnosis.doctor import broker, register
+from baton_messaging.diagnosis.doctor import broker, examination
 from baton_messaging.models import Heartbeat
 from django.utils import timezone
 
@@ -36,6 +36,6 @@ def broker_url(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait longer for those that answer: the tests' machine may be busy."""
-    patient = {one.name: replace(one, deadline_seconds=15) for one in register.all_examinations()}
-    monkeypatch.setattr(register, "_REGISTER", patient)
+    patient = {one.name: replace(one, deadline_seconds=15) for one in examination.all_examinations()}
+    monkeypatch.setattr(examination, "_REGISTER", patient)
     monkeypatch.setattr(broker, "ANSWER_SECONDS", 10)

@@ -6,13 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_dev.testing.failover import READ_ONLY, new_connections
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.diagnosis.doctor import reconciler
-from baton_messaging.diagnosis.doctor.database import clock_line
-from baton_messaging.diagnosis.doctor.lines import Line, Verdict
-from baton_messaging.diagnosis.doctor.register import all_examinations
+from baton_messaging.diagnosis.doctor import messages
+from baton_messaging.diagnosis.doctor.database import clock_observation
+from baton_messaging.diagnosis.doctor.examination import Observation, Status, all_examinations
 from baton_messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.models.heartbeat import Trouble
@@ -47,7 +46,7 @@ EXAMINATIONS = {
 }
 
 
-def ask(what: str) -> Line:
+def ask(what: str) -> Observation:
     """Return the line about one thing; only its own examination is asked."""
     (examination,) = [one for one in all_examinations() if one.name == EXAMINATIONS.get(what, what)]
     return next(line for line in examination.examine() if line.what == what)
@@ -72,7 +71,7 @@ def valkey(**changed: Any) -> Iterator[None]:
 def test_an_evicting_broker_is_found() -> None:
     with valkey(maxmemory_policy="allkeys-lru"):
         line = ask("eviction policy of the broker")
-    assert (line.verdict, line.found, line.wanted) == (Verdict.FINDING, "allkeys-lru", "noeviction")
+    assert (line.status, line.found, line.wanted) == (Status.FINDING, "allkeys-lru", "noeviction")
     assert "maxmemory-policy noeviction" in line.remedy
     assert line.owner == PLATFORM
 
@@ -81,21 +80,21 @@ def test_a_broker_whose_memory_is_nearly_used_up_is_found() -> None:
     with current_app.connection_for_read() as broker:
         used = broker.default_channel.client.info()["used_memory"]
     with valkey(maxmemory=int(used * 1.1)):
-        assert ask("memory of the broker").verdict is Verdict.FINDING
+        assert ask("memory of the broker").status is Status.FINDING
     with valkey(maxmemory=used * 10):
-        assert ask("memory of the broker").verdict is Verdict.OK
+        assert ask("memory of the broker").status is Status.OK
 
 
 def test_a_broker_that_keeps_nothing_is_found() -> None:
     with valkey(appendonly="no"):
         line = ask("persistence of the broker")
-    assert (line.verdict, line.found) == (Verdict.FINDING, "no append-only file")
+    assert (line.status, line.found) == (Status.FINDING, "no append-only file")
 
 
 def test_a_queue_without_a_worker_is_its_owners() -> None:
     Heartbeat.objects.filter(queues=["inventory"]).delete()
     line = ask("workers of inventory")
-    assert (line.verdict, line.found, line.owner) == (Verdict.FINDING, "nobody consumes it", WAREHOUSE)
+    assert (line.status, line.found, line.owner) == (Status.FINDING, "nobody consumes it", WAREHOUSE)
     assert "-Q inventory" in line.remedy
 
 
@@ -106,7 +105,7 @@ def test_a_worker_that_is_silent_or_takes_nothing_is_found() -> None:
     of_inventory.update(beaten_at=timezone.now(), is_consuming=False)
     beat("second@test", "worker", queues=["inventory"])
     line = ask("workers of inventory")
-    assert (line.verdict, line.found) == (Verdict.FINDING, "second@test; not consuming: inventory@test")
+    assert (line.status, line.found) == (Status.FINDING, "second@test; not consuming: inventory@test")
     assert line.remedy == "Restart inventory@test."
 
 
@@ -114,7 +113,7 @@ def test_a_worker_that_is_silent_or_takes_nothing_is_found() -> None:
 def test_a_process_that_is_missing_is_found(role: str) -> None:
     Heartbeat.objects.filter(role=role).delete()
     line = ask(role)
-    assert line.verdict is Verdict.FINDING
+    assert line.status is Status.FINDING
     assert line.found.startswith("no sign of life")
     assert line.remedy.startswith("Start: python")
     beat("stuck@test", role, is_consuming=False)
@@ -124,23 +123,23 @@ def test_a_process_that_is_missing_is_found(role: str) -> None:
 def test_a_relay_that_finds_the_broker_full_is_not_to_be_restarted() -> None:
     beat("full@test", "relay", is_consuming=False, trouble=Trouble.BROKER_FULL)
     line = ask("relay")
-    assert (line.verdict, line.wanted) == (Verdict.FINDING, "a broker that takes messages")
+    assert (line.status, line.wanted) == (Status.FINDING, "a broker that takes messages")
     assert line.remedy.startswith("Give the broker memory or disk")
 
 
 def test_an_outbox_that_nobody_empties_is_found() -> None:
     place(2)
-    assert ask("lag of the outbox").verdict is Verdict.OK
+    assert ask("lag of the outbox").status is Status.OK
     OutboxMessage.objects.update(occurred_at=timezone.now() - timedelta(minutes=30))
     line = ask("lag of the outbox")
-    assert (line.verdict, line.found) == (Verdict.FINDING, "the oldest waits for 30 min")
+    assert (line.status, line.found) == (Status.FINDING, "the oldest waits for 30 min")
 
 
 def test_what_a_replay_has_put_back_into_the_outbox_is_no_lag() -> None:
     letter = a_letter(consumer=RELAY, occurred_at=timezone.now() - timedelta(days=3))
     replay(Selection(ids=(letter.pk,)), actor=SHELL)
     assert OutboxMessage.objects.waiting().count() == outbox_standing().waiting_count == 1
-    assert ask("lag of the outbox").verdict is Verdict.OK
+    assert ask("lag of the outbox").status is Status.OK
     assert outbox_standing().oldest_age_seconds == 0
 
 
@@ -148,16 +147,16 @@ def test_messages_that_the_broker_refused_are_found_with_the_error() -> None:
     place(2)
     OutboxMessage.objects.update(last_error="sample.take_one: queue full")
     line = ask("messages that the broker refused")
-    assert line.verdict is Verdict.FINDING
+    assert line.status is Status.FINDING
     assert line.found == "2 messages, the oldest sample.sampled: sample.take_one: queue full"
 
 
 def test_what_the_reconciler_cannot_repair_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ask("rows and their messages").verdict is Verdict.OK
+    assert ask("rows and their messages").status is Status.OK
     missing = Finding("orders without their message", 2, ("a", "b"), WAREHOUSE, "Look at them.")
-    monkeypatch.setattr(reconciler, "findings", lambda: [missing])
+    monkeypatch.setattr(messages, "findings", lambda: [missing])
     line = ask("rows and their messages")
-    assert (line.verdict, line.owner, line.remedy) == (Verdict.FINDING, WAREHOUSE, "Look at them.")
+    assert (line.status, line.owner, line.remedy) == (Status.FINDING, WAREHOUSE, "Look at them.")
     assert line.found == "orders without their message: 2 (as a, b)"
 
 
@@ -167,16 +166,16 @@ def test_old_dead_letters_are_found_by_owner() -> None:
     for _ in range(2):
         a_letter(owner=WAREHOUSE, died_at=timezone.now() - timedelta(days=2))
     line = ask("dead letters")
-    assert (line.verdict, line.owner) == (Verdict.FINDING, WAREHOUSE)
-    assert line.found == "2 dead letters that nobody attends to, the oldest for 48 h"
+    assert (line.status, line.owner) == (Status.FINDING, WAREHOUSE)
+    assert line.found == "2 dead letters without a decision, the oldest for 48 h"
 
 
 def test_rows_past_their_retention_are_found() -> None:
     row = ProcessedMessage.objects.create(message_id="01a229b0-376b-75dd-9728-ef179356be58", consumer="sample.die")
-    assert ask("size of processed messages").verdict is Verdict.OK
+    assert ask("size of processed messages").status is Status.OK
     ProcessedMessage.objects.filter(pk=row.pk).update(processed_at=timezone.now() - timedelta(days=92))
     line = ask("size of processed messages")
-    assert line.verdict is Verdict.FINDING
+    assert line.status is Status.FINDING
     assert "baton.prune" in line.remedy
 
 
@@ -187,8 +186,8 @@ def test_a_migration_that_is_not_applied_is_found() -> None:
         line = ask("migrations")
     finally:
         recorder.record_applied("notifications", "0002_export_ready")
-    assert (line.verdict, line.found, line.remedy) == (
-        Verdict.FINDING,
+    assert (line.status, line.found, line.remedy) == (
+        Status.FINDING,
         "1 not applied",
         "Run: python manage.py migrate",
     )
@@ -196,49 +195,49 @@ def test_a_migration_that_is_not_applied_is_found() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_database_that_takes_no_writes_is_found() -> None:
-    assert ask("database").verdict is Verdict.OK
+    assert ask("database").status is Status.OK
     with new_connections(READ_ONLY):
         line = ask("database")
-    assert line.verdict is Verdict.FINDING
+    assert line.status is Status.FINDING
     assert "standby" in line.remedy
 
 
 def test_more_processes_than_the_database_has_connections_for_are_found() -> None:
-    assert ask("connections of the database").verdict is Verdict.OK
+    assert ask("connections of the database").status is Status.OK
     beat("holds-many@test", "worker", queues=["orders"], capacity=5_000, child_count=2)
-    assert ask("connections of the database").verdict is Verdict.OK
+    assert ask("connections of the database").status is Status.OK
     beat("huge@test", "worker", queues=["orders"], capacity=5_000, child_count=5_000)
     line = ask("connections of the database")
-    assert line.verdict is Verdict.FINDING
+    assert line.status is Status.FINDING
     assert line.found.startswith("up to 50")
 
 
-@pytest.mark.parametrize(("offset_seconds", "verdict"), [(0, Verdict.OK), (-1, Verdict.OK), (3, Verdict.FINDING)])
-def test_a_clock_that_is_off_is_found_and_a_slow_answer_is_not(offset_seconds: float, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("offset_seconds", "status"), [(0, Status.OK), (-1, Status.OK), (3, Status.FINDING)])
+def test_a_clock_that_is_off_is_found_and_a_slow_answer_is_not(offset_seconds: float, status: Status) -> None:
     before = datetime(2026, 1, 1, tzinfo=UTC)
     after = before + timedelta(seconds=1.5)
     theirs = before + timedelta(seconds=1.5 * (offset_seconds >= 0) + offset_seconds)
-    assert clock_line("clock", theirs=theirs, before=before, after=after).verdict is verdict
+    assert clock_observation("clock", theirs=theirs, before=before, after=after).status is status
 
 
 def test_contradicting_settings_are_found(settings: Any) -> None:
     settings.BATON = {**settings.BATON, "OUTBOX_RETENTION_DAYS": 900}
     line = ask("system checks")
-    assert (line.verdict, line.found) == (Verdict.FINDING, "baton.E006")
+    assert (line.status, line.found) == (Status.FINDING, "baton.E006")
 
 
 def test_a_lease_that_is_renewed_too_seldom_is_found(settings: Any) -> None:
     options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "lease_renewal_seconds": 20.0}
     settings.CELERY_BROKER_TRANSPORT_OPTIONS = options
-    assert ask("lease of a running task").verdict is Verdict.FINDING
+    assert ask("lease of a running task").status is Status.FINDING
 
 
 def test_rabbitmqs_patience_is_compared_with_the_longest_limit(settings: Any) -> None:
     settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
     line = ask("consumer timeout of the broker")
-    assert (line.verdict, line.wanted) == (
-        Verdict.OK,
+    assert (line.status, line.wanted) == (
+        Status.OK,
         "more than 21 min, the hard limit of orders.build_export",
     )
     settings.BATON = {**settings.BATON, "BROKER_CONSUMER_TIMEOUT_SECONDS": 900}
-    assert ask("consumer timeout of the broker").verdict is Verdict.FINDING
+    assert ask("consumer timeout of the broker").status is Status.FINDING

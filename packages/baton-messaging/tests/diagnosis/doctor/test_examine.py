@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 from baton_dev.project import PROJECT_DIR
 from baton_dev.testing.processes import _environment
-from baton_messaging.diagnosis.doctor import register
-from baton_messaging.diagnosis.doctor.examine import ask_all
-from baton_messaging.diagnosis.doctor.lines import Line, Verdict, judged
-from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS, examines
+from baton_messaging.diagnosis.doctor import examination
+from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, Observation, Status, examines, observed
+from baton_messaging.diagnosis.doctor.examine import examine_all
 from baton_messaging.diagnosis.doctor.report import as_json, as_text
 from django.core.management import call_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
 
-ALL_IS_WELL = judged(True, "extra", found="well", wanted="well", remedy="")
+ALL_IS_WELL = observed(True, "extra", found="well", wanted="well", remedy="")
 
 
 @pytest.fixture
@@ -40,48 +39,48 @@ def silent_port() -> Iterator[int]:
 
 
 def test_in_a_sound_installation_there_is_nothing_to_do() -> None:
-    lines = ask_all()
-    assert [line for line in lines if line.verdict is not Verdict.OK] == []
+    lines = examine_all()
+    assert [line for line in lines if line.status is not Status.OK] == []
     assert len(lines) > 20
 
 
 def test_a_broker_that_says_nothing_costs_a_deadline_and_hides_nothing_else(
     silent_port: int, broker_url: Callable[[str], None]
 ) -> None:
-    register._REGISTER["broker"] = replace(register._REGISTER["broker"], deadline_seconds=DEADLINE_SECONDS)
+    examination._REGISTER["broker"] = replace(examination._REGISTER["broker"], deadline_seconds=DEADLINE_SECONDS)
     broker_url(f"redis://:s3cr3t-word@127.0.0.1:{silent_port}/0")
-    lines = {line.what: line for line in ask_all()}
-    assert (lines["broker"].verdict, lines["broker"].found) == (Verdict.UNKNOWN, "no answer within 2 s")
+    lines = {line.what: line for line in examine_all()}
+    assert (lines["broker"].status, lines["broker"].found) == (Status.UNKNOWN, "no answer within 2 s")
     assert lines["declaration of the queues"].found == "not asked: no answer from the broker"
-    assert lines["relay"].verdict is Verdict.OK
-    assert lines["size of outbox messages"].verdict is Verdict.OK
+    assert lines["relay"].status is Status.OK
+    assert lines["size of outbox messages"].status is Status.OK
 
 
 def test_a_broker_that_is_stopped_is_an_open_question(broker_url: Callable[[str], None]) -> None:
     broker_url("redis://127.0.0.1:1/0")
-    (line,) = [line for line in ask_all() if line.what == "broker"]
-    assert line.verdict is Verdict.UNKNOWN
+    (line,) = [line for line in examine_all() if line.what == "broker"]
+    assert line.status is Status.UNKNOWN
     assert "refused" in line.found
 
 
 def test_an_examination_that_hangs_or_fails_stops_no_other(extra: Callable[..., None]) -> None:
-    def hang() -> Iterator[Line]:
+    def hang() -> Iterator[Observation]:
         time.sleep(60)
         yield ALL_IS_WELL
 
     examines("extra", deadline_seconds=0.5)(hang)
-    lines = {line.what: line for line in ask_all()}
-    assert (lines["extra"].verdict, lines["extra"].found) == (Verdict.UNKNOWN, "no answer within 0.5 s")
-    assert lines["database"].verdict is Verdict.OK
+    lines = {line.what: line for line in examine_all()}
+    assert (lines["extra"].status, lines["extra"].found) == (Status.UNKNOWN, "no answer within 0.5 s")
+    assert lines["database"].status is Status.OK
 
-    def fail() -> Iterator[Line]:
+    def fail() -> Iterator[Observation]:
         yield ALL_IS_WELL
         raise RuntimeError("a bug in the examination")
 
     extra(fail)
-    lines = {line.what: line for line in ask_all()}
+    lines = {line.what: line for line in examine_all()}
     assert lines["extra"].found == "RuntimeError: a bug in the examination"
-    assert lines["database"].verdict is Verdict.OK
+    assert lines["database"].status is Status.OK
 
 
 def test_no_secret_is_printed_whatever_an_error_quotes(
@@ -98,12 +97,12 @@ def test_no_secret_is_printed_whatever_an_error_quotes(
     secrets = ["br0ker%21", "br0ker!", "an0ther", "a-former-key", "st0rage", "sent1nel", settings.SECRET_KEY]
     secrets += ["a-t0ken", "c4che", "us3r", "acc0unt"]
 
-    def quote() -> Iterator[Line]:
+    def quote() -> Iterator[Observation]:
         yield ALL_IS_WELL
         raise RuntimeError(f"cannot log in with {' '.join(secrets)}")
 
     extra(quote)
-    told = as_json(ask_all())
+    told = as_json(examine_all())
     assert "cannot log in with … … … … …" in told
     assert not [secret for secret in secrets if secret in told]
 
@@ -112,14 +111,14 @@ def test_what_is_no_secret_is_not_hidden(extra: Callable[..., None], settings: A
     settings.CELERY_TASK_ROUTES = {"a.task": {"queue": "orders", "routing_key": "orders"}}
     harmless = "orders auth.User http://shop.example.com/ PBKDF2PasswordHasher"
     extra(lambda: iter([replace(ALL_IS_WELL, found=harmless)]))
-    assert harmless in as_json(ask_all())
+    assert harmless in as_json(examine_all())
 
 
 def test_the_report_reads_as_a_table_and_is_not_cut() -> None:
     long = "a reason that goes on " * 20
     lines = [
         ALL_IS_WELL,
-        judged(False, "a thing", found=long.strip(), wanted="better", remedy="Do it.", owner="Shop team <a@b.c>"),
+        observed(False, "a thing", found=long.strip(), wanted="better", remedy="Do it.", owner="Shop team <a@b.c>"),
     ]
     text = as_text(lines, width=None)
     assert text.splitlines()[0] == "ok       extra    well"

@@ -5,11 +5,10 @@ from typing import Any
 
 import django
 import pytest
-from baton_dev.testing.deadline import in_time
+from baton_dev.testing.deadline import within
 from baton_dev.testing.smtp_server import smtp_server
-from baton_messaging.diagnosis.doctor.lines import Line, Verdict
+from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, Observation, Status
 from baton_messaging.diagnosis.doctor.mail import examine_mail_server
-from baton_messaging.diagnosis.doctor.register import DEADLINE_SECONDS
 from pytest_django import Settings
 
 MailTo = Callable[..., None]
@@ -34,7 +33,7 @@ def mail_to(settings: Settings) -> MailTo:
     return configure
 
 
-def examined() -> Line:
+def examined() -> Observation:
     (line,) = examine_mail_server()
     return line
 
@@ -43,7 +42,7 @@ def test_a_mail_server_that_lets_us_in_is_right_and_gets_no_mail(mail_to: MailTo
     with smtp_server() as server:
         mail_to(server.port)
         line = examined()
-    assert (line.verdict, line.found) == (Verdict.OK, f"EmailBackend to 127.0.0.1:{server.port} takes mail")
+    assert (line.status, line.found) == (Status.OK, f"EmailBackend to 127.0.0.1:{server.port} takes mail")
     assert server.accepted == []
 
 
@@ -51,8 +50,8 @@ def test_a_mail_server_that_lets_us_in_is_right_and_gets_no_mail(mail_to: MailTo
 def test_a_mail_server_that_is_silent_or_rude_is_found_in_time(mail_to: MailTo, replies: dict[str, Any]) -> None:
     with smtp_server(**replies) as server:
         mail_to(server.port)
-        line = in_time(examined, seconds=DEADLINE_SECONDS)
-    assert (line.verdict, line.wanted) == (Verdict.FINDING, "a server that lets us log in")
+        line = within(examined, seconds=DEADLINE_SECONDS)
+    assert (line.status, line.wanted) == (Status.FINDING, "a server that lets us log in")
     assert "EMAIL_URL" in line.remedy
     assert "go away" not in line.found
 
@@ -60,11 +59,11 @@ def test_a_mail_server_that_is_silent_or_rude_is_found_in_time(mail_to: MailTo, 
 def test_the_password_of_the_mail_server_is_not_told(mail_to: MailTo) -> None:
     mail_to(1, password="pa55word")
     line = examined()
-    assert line.verdict is Verdict.FINDING
+    assert line.status is Status.FINDING
     assert "refused" in line.found
     assert "pa55word" not in str(line)
 
 
 def test_a_backend_that_needs_no_server_is_right() -> None:
     line = examined()  # the tests' own, which keeps mails in memory
-    assert (line.verdict, line.found) == (Verdict.OK, "EmailBackend takes mail")
+    assert (line.status, line.found) == (Status.OK, "EmailBackend takes mail")

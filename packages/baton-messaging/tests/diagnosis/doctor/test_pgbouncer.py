@@ -2,13 +2,13 @@
 
 import pytest
 from baton_dev.testing.pgbouncer import left_behind
-from baton_messaging.diagnosis.doctor.examine import ask_all
-from baton_messaging.diagnosis.doctor.lines import Verdict
+from baton_messaging.diagnosis.doctor.examination import Status
+from baton_messaging.diagnosis.doctor.examine import examine_all
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
 
 
 def test_the_doctor_leaves_no_time_limit_with_the_connections_that_it_borrowed(pooled: str) -> None:
-    lines = ask_all()
-    assert [line for line in lines if line.verdict is Verdict.UNKNOWN] == []
+    lines = examine_all()
+    assert [line for line in lines if line.status is Status.UNKNOWN] == []
     assert left_behind(pooled, "statement_timeout") == {"0"}

@@ -9,8 +9,8 @@ from baton_dev.project import PROJECT_DIR
 from baton_messaging.diagnosis.triage.gather.deadline import (
     MIN_SEARCH_SECONDS,
     SEARCH_SECONDS,
-    after_waiting,
     age_of_process_seconds,
+    deadline_after,
     search_seconds,
 )
 from baton_messaging.management.commands import triage
@@ -21,7 +21,7 @@ from django.core.management import call_command
     ("waited", "left"), [(0, SEARCH_SECONDS), (0.9, SEARCH_SECONDS), (1.2, 0.3), (1.5, MIN_SEARCH_SECONDS), (30, 0.1)]
 )
 def test_what_the_start_took_is_taken_from_the_reading(waited: float, left: float) -> None:
-    with after_waiting(waited):
+    with deadline_after(waited):
         assert search_seconds() == pytest.approx(left)
     assert search_seconds() == SEARCH_SECONDS
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.facts import Facts, Failed, Held, QueueLook, Reach, Sighting, Work
+from baton_messaging.diagnosis.triage.delivery_facts import Failed, Held, Sighting, Work
+from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 
@@ -180,7 +181,7 @@ CASES: list[Case] = [
         "restart_worker",
         True,
     ),
-    ("position not known", facts(delivery(), queues={"mail": QueueLook(214)}), State.QUEUED, CARE, "wait", False),
+    ("position not known", facts(delivery(), queues={"mail": QueueSnapshot(214)}), State.QUEUED, CARE, "wait", False),
     ("lost", facts(delivery(published=OLD), queues=EMPTY), State.LOST, PLATFORM, "wait_for_reconciler", False),
     ("lost a moment ago", facts(delivery(), queues=EMPTY), State.LOST, PLATFORM, "wait_for_grace", False),
     (
@@ -272,12 +273,12 @@ CASES: list[Case] = [
         "wait",
         False,
     ),
-    ("broker away, dead", facts(delivery(letter=OPEN), broker=AWAY, queues={}), State.DEAD, CARE, "replay", True),
-    ("dead", facts(delivery(failed=AGAIN, letter=OPEN)), State.DEAD, CARE, "replay", True),
-    ("discarded", facts(delivery(letter=replace(OPEN, state="discarded"))), State.DEAD, CARE, "decided", False),
+    ("broker away, dead", facts(delivery(dead_letter=OPEN), broker=AWAY, queues={}), State.DEAD, CARE, "replay", True),
+    ("dead", facts(delivery(failed=AGAIN, dead_letter=OPEN)), State.DEAD, CARE, "replay", True),
+    ("discarded", facts(delivery(dead_letter=replace(OPEN, state="discarded"))), State.DEAD, CARE, "decided", False),
     (
         "replay planned",
-        facts(delivery(letter=replace(OPEN, state="requested"))),
+        facts(delivery(dead_letter=replace(OPEN, state="requested"))),
         State.HELD,
         CARE,
         "wait_for_canary",
@@ -285,7 +286,7 @@ CASES: list[Case] = [
     ),
     (
         "replayed, failing again",
-        facts(delivery(letter=replace(OPEN, state="requested", requested_at=ago(3)), failed=FAILED)),
+        facts(delivery(dead_letter=replace(OPEN, state="requested", requested_at=ago(3)), failed=FAILED)),
         State.RETRYING,
         CARE,
         "wait_until",
@@ -393,15 +394,15 @@ def test_an_answer_that_was_never_published_is_the_publishers() -> None:
 
 
 def test_on_rabbitmq_a_message_is_lost_only_when_every_consumer_has_said_that_it_has_none() -> None:
-    empty = {"mail": QueueLook(0, consumer_count=1)}
+    empty = {"mail": QueueSnapshot(0, consumer_count=1)}
     assert first(facts(delivery(), queues=empty)).state == State.LOST
-    waiting = {"mail": QueueLook(1, consumer_count=1)}
+    waiting = {"mail": QueueSnapshot(1, consumer_count=1)}
     assert first(facts(delivery(), queues=waiting)).state == State.QUEUED
-    stranger = {"mail": QueueLook(0, consumer_count=2)}
+    stranger = {"mail": QueueSnapshot(0, consumer_count=2)}
     assert first(facts(delivery(), queues=stranger)).state == State.QUEUED
-    nobody = first(facts(delivery(), queues={"mail": QueueLook(1, consumer_count=0)}))
+    nobody = first(facts(delivery(), queues={"mail": QueueSnapshot(1, consumer_count=0)}))
     assert (nobody.state, nobody.owner) == (State.NOBODY_CONSUMES, CARE)
-    given_up = {**empty, "dead_letters": QueueLook(2, consumer_count=0)}
+    given_up = {**empty, "dead_letters": QueueSnapshot(2, consumer_count=0)}
     doubt = first(facts(delivery(), queues=given_up, without=(COLLECTOR,)))
     assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "start_collector")
     assert [line.code for line in doubt.open_questions] == ["is_it_given_up"]
@@ -410,13 +411,13 @@ def test_on_rabbitmq_a_message_is_lost_only_when_every_consumer_has_said_that_it
 
 
 def test_on_rabbitmq_a_message_that_later_ones_have_overtaken_is_lost_among_those_that_wait() -> None:
-    overtaken = {"mail": QueueLook(214, consumer_count=1, served_until=ago(200))}
+    overtaken = {"mail": QueueSnapshot(214, consumer_count=1, served_until=ago(200))}
     verdict = first(facts(delivery(published=OLD), queues=overtaken))
     assert (verdict.state, verdict.owner, verdict.step.code) == (State.LOST, PLATFORM, "wait_for_reconciler")
     assert {"depth", "overtaken", "beat_alive"} <= {line.code for line in verdict.evidence}
     young = {"mail": replace(overtaken["mail"], served_until=ago(270))}
     assert first(facts(delivery(published=OLD), queues=young)).state == State.QUEUED
-    given_up = {**overtaken, "dead_letters": QueueLook(2, consumer_count=0)}
+    given_up = {**overtaken, "dead_letters": QueueSnapshot(2, consumer_count=0)}
     doubt = first(facts(delivery(published=OLD), queues=given_up))
     assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "wait")
 

@@ -1,4 +1,4 @@
-"""Triage in the browser: for staff only, whatever is asked, and without a secret."""
+"""Triage in the browser: for staff only, whatever is lookup, and without a secret."""
 
 from datetime import timedelta
 from urllib.parse import urlencode
@@ -56,12 +56,12 @@ def test_htmx_gets_the_verdicts_only_and_is_told_when_all_is_over(staff: Client,
     url = reverse("triage_of", args=[key])
     polled = staff.get(url, headers={"HX-Request": "true"})
     assert (polled.status_code, b"<html" in polled.content) == (200, False)
-    letter = DeadLetter.objects.create(
+    dead_letter = DeadLetter.objects.create(
         message_id=None, consumer="sample.die", owner="", reason=Reason.EXPIRED, raw="x", fingerprint=""
     )
-    over = staff.get(reverse("triage_of", args=[letter.pk]), headers={"HX-Request": "true"})
+    over = staff.get(reverse("triage_of", args=[dead_letter.pk]), headers={"HX-Request": "true"})
     assert over.status_code == 286
-    assert reverse("admin:baton_messaging_deadletter_change", args=[letter.pk]) in over.content.decode()
+    assert reverse("admin:baton_messaging_deadletter_change", args=[dead_letter.pk]) in over.content.decode()
 
 
 def test_the_search_leads_to_the_page_and_refuses_what_is_no_id(staff: Client, key: str) -> None:

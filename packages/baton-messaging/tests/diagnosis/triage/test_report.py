@@ -11,14 +11,14 @@ from uuid import UUID, uuid4
 
 import kombu
 import pytest
-from baton_dev.testing.deadline import in_time
-from baton_dev.testing.new_connections import READ_ONLY, new_connections
+from baton_dev.testing.deadline import within
+from baton_dev.testing.failover import READ_ONLY, new_connections
 from baton_messaging.audit.actors import Actor
 from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.diagnosis.triage.gather.deliveries import _refusal
 from baton_messaging.diagnosis.triage.lookup import BadId
-from baton_messaging.diagnosis.triage.report import Answer, triage, triage_patiently
-from baton_messaging.diagnosis.triage.stuck import survey_patiently
+from baton_messaging.diagnosis.triage.report import Answer, triage, triage_or_outage
+from baton_messaging.diagnosis.triage.stuck import survey_or_outage
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage, Pause, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
@@ -119,12 +119,12 @@ def test_a_message_that_the_broker_lost_is_told_as_lost(key: str) -> None:
 
 
 def test_a_dead_letter_is_asked_for_by_its_number(key: str) -> None:
-    letter = DeadLetter.objects.create(
+    dead_letter = DeadLetter.objects.create(
         consumer="sample.die", owner="", reason=Reason.BAD_SIGNATURE, raw="x", fingerprint=""
     )
-    answer = only(str(letter.pk))
+    answer = only(str(dead_letter.pk))
     assert answer.state_text == "dead (bad signature)"
-    assert answer.next_step.url.endswith(f"/{letter.pk}/change/")
+    assert answer.next_step.url.endswith(f"/{dead_letter.pk}/change/")
 
 
 def test_an_id_that_nobody_knows_was_not_published() -> None:
@@ -158,7 +158,7 @@ def test_a_broker_that_does_not_answer_leaves_one_question_open_for_two_seconds_
     place(key)
     relay()
     monkeypatch.setattr(current_app.conf, "broker_read_url", url.format(silence))
-    answer = in_time(lambda: only(key), seconds=2)
+    answer = within(lambda: only(key), seconds=2)
     assert answer.state_text == "not known (the broker does not answer)"
     assert answer.evidence[0].startswith("published ")
     assert answer.open_questions[0].startswith("Is it in the queue")
@@ -170,7 +170,7 @@ def test_a_database_that_does_not_answer_leaves_the_brokers_questions(
     place(key)
     relay()
     monkeypatch.setitem(connection.settings_dict, "PORT", str(silence))
-    report = in_time(lambda: triage_patiently(key), seconds=2)
+    report = within(lambda: triage_or_outage(key), seconds=2)
     (answer,) = report.verdicts
     assert answer.state_text == "not known (the database does not answer)"
     assert "queue sample holds 1" in answer.evidence
@@ -181,8 +181,8 @@ def test_a_database_that_takes_no_writes_is_to_blame_and_not_the_processes_that_
     place(key)
     relay()
     with new_connections(READ_ONLY):
-        (answer,) = triage_patiently(key).verdicts
-        assert survey_patiently().as_dict()["needs_person"] is True
+        (answer,) = triage_or_outage(key).verdicts
+        assert survey_or_outage().as_dict()["needs_person"] is True
     assert answer.state_text == "not known (the database takes no writes: it may be a standby)"
     assert answer.evidence[0] == "the database answers, and takes no writes"
     assert "queue sample holds 1" in answer.evidence
@@ -192,11 +192,11 @@ def test_a_database_that_takes_no_writes_is_to_blame_and_not_the_processes_that_
 def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str) -> None:
     with dedicated_connection() as migration, migration.cursor() as cursor:
         cursor.execute("BEGIN; LOCK TABLE baton_outbox IN ACCESS EXCLUSIVE MODE")
-        for ask in (triage, triage_patiently):
-            (answer,) = in_time(partial(ask, key), seconds=2).verdicts
+        for ask in (triage, triage_or_outage):
+            (answer,) = within(partial(ask, key), seconds=2).verdicts
             assert (answer.state, answer.needs_person) == ("not known", True)
             assert "the database does not answer: LockNotAvailable" in answer.evidence
-        assert in_time(survey_patiently, seconds=2).as_dict()["needs_person"] is True
+        assert within(survey_or_outage, seconds=2).as_dict()["needs_person"] is True
         cursor.execute("ROLLBACK")
 
 

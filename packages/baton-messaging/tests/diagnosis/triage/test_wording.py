@@ -3,7 +3,7 @@
 import pytest
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.report import report
-from baton_messaging.diagnosis.triage.texts.wording import duration
+from baton_messaging.diagnosis.triage.wording import duration
 from baton_messaging.models.dead_letter import Reason
 from django.utils import translation
 

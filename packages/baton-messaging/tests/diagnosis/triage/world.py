@@ -6,20 +6,18 @@ from typing import Any
 from uuid import UUID
 
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.facts import (
+from baton_messaging.diagnosis.triage.delivery_facts import (
+    DeadLetterFacts,
     Delivery,
-    Facts,
     Failed,
-    InHand,
-    Letter,
+    InFlight,
     Limits,
     Process,
     Processed,
     Published,
-    QueueLook,
     Sighting,
-    Subject,
 )
+from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Subject
 
 NOW = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 CARE, PLATFORM, SHOP = (Team(name, f"{name.lower()}@example.com") for name in ("Care", "Platform", "Shop"))
@@ -47,11 +45,11 @@ DONE = Processed(ago(2), 12, "worker@host")
 FAILED = Failed(2, "MailUnavailable", ago(20), NOW + timedelta(seconds=30))
 AGAIN = replace(FAILED, sent_at=ago(10))
 AGAIN_IN_QUEUE: dict[str, Any] = {"failed": AGAIN, "seen": Sighting("queue", 214, delivery_count=2)}
-OPEN = Letter(7, "open", "retries_spent", "MailUnavailable", ago(5), 8)
-EMPTY = {"mail": QueueLook(0, is_complete=True, taken_count=0)}
-AMONG_OTHERS = {"mail": QueueLook(3, is_complete=True, taken_count=0)}
+OPEN = DeadLetterFacts(7, "open", "retries_spent", "MailUnavailable", ago(5), 8)
+EMPTY = {"mail": QueueSnapshot(0, is_complete=True, taken_count=0)}
+AMONG_OTHERS = {"mail": QueueSnapshot(3, is_complete=True, taken_count=0)}
 OLD = replace(SENT, published_at=ago(300))
-UNCOLLECTED = {"dead_letters": QueueLook(2, is_complete=True, taken_count=0)}
+UNCOLLECTED = {"dead_letters": QueueSnapshot(2, is_complete=True, taken_count=0)}
 ORDER = Subject("order", "42", "orders", "orders.order_placed", created_at=ago(60), awaited=("stock.reserved",))
 
 
@@ -72,7 +70,7 @@ def facts(*deliveries: Delivery, without: tuple[Process, ...] = (), **changes: A
         subjects=(ORDER,),
         deliveries=deliveries,
         processes=processes,
-        queues={"mail": QueueLook(214, is_complete=True)},
+        queues={"mail": QueueSnapshot(214, is_complete=True)},
         owners={"orders": SHOP, "stock": CARE},
         platform_queue="messaging",
         retention_seconds=86_400,
@@ -80,5 +78,5 @@ def facts(*deliveries: Delivery, without: tuple[Process, ...] = (), **changes: A
     return replace(world, **changes)
 
 
-def hand(worker: Process = WORKER, *, since: float | None = 3) -> InHand:
-    return InHand(worker, None if since is None else ago(since))
+def hand(worker: Process = WORKER, *, since: float | None = 3) -> InFlight:
+    return InFlight(worker, None if since is None else ago(since))

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from baton_dev.testing.deadline import in_time
+from baton_dev.testing.deadline import within
 from baton_messaging.broker.inspect import snapshot
 from baton_messaging.models import Attempt, Circuit, Heartbeat, OutboxMessage, Pause, Recovery
 from baton_messaging.observability.prometheus import sources
@@ -67,7 +67,9 @@ def a_heartbeat(role: str = "worker", **fields: Any) -> Heartbeat:
     )
 
 
-def test_the_figures_are_those_of_tables_and_broker(scrape: Any, empty_broker: None, patient_look: None) -> None:
+def test_the_figures_are_those_of_tables_and_broker(
+    scrape: Any, empty_broker: None, long_snapshot_deadline: None
+) -> None:
     with transaction.atomic():
         publish(*(Sampled(sample_id=uuid4()) for _ in range(3)))
     row = OutboxMessage.objects.latest("pk")
@@ -159,7 +161,7 @@ def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
 
 def test_without_a_broker_it_answers_in_time_and_says_so(scrape: Any, broker_away: str) -> None:
     # Its sockets wait for a second and longer.
-    assert in_time(lambda: snapshot.look_at(["sample"]), seconds=0.9) is None
+    assert within(lambda: snapshot.look_at(["sample"]), seconds=0.9) is None
     found = scrape()
     assert value(found["baton_broker_up"]) == 0
     assert "baton_queue_depth" not in found

@@ -45,7 +45,7 @@ def get() -> Get:
     return get_
 
 
-def test_each_station_shows_what_is_there(get: Get, empty_broker: None, patient_look: None) -> None:
+def test_each_station_shows_what_is_there(get: Get, empty_broker: None, long_snapshot_deadline: None) -> None:
     with transaction.atomic():
         publish(*(Sampled(sample_id=uuid4()) for _ in range(3)))
     send_bundle("sample.take_one", ["sealed"], message_ids=[uuid4()])
@@ -75,7 +75,7 @@ def test_each_station_shows_what_is_there(get: Get, empty_broker: None, patient_
     assert '<dd class="desk-count">1</dd>' in lane
 
 
-def test_a_station_counts_who_lives_and_what_is_taken(empty_broker: None, patient_look: None) -> None:
+def test_a_station_counts_who_lives_and_what_is_taken(empty_broker: None, long_snapshot_deadline: None) -> None:
     for _ in range(3):
         send_bundle("sample.take_one", ["sealed"], message_ids=[uuid4()])
     for name, is_consuming in (("works", True), ("idles", False), ("gone", True)):

@@ -34,7 +34,7 @@ def open_board(open_as: OpenAs) -> OpenBoard:
 
 
 def test_numbers_change_while_one_looks_and_the_focus_stays(
-    open_board: OpenBoard, empty_broker: None, patient_look: None
+    open_board: OpenBoard, empty_broker: None, long_snapshot_deadline: None
 ) -> None:
     page = open_board()
     expect(page.locator("#ops-outbox")).to_have_text("0")

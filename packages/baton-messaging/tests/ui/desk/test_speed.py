@@ -6,7 +6,7 @@ MEASURE=1 python -m pytest packages/baton-messaging/tests/ui/desk/test_speed.py 
 import os
 
 import pytest
-from baton_dev.testing.measuring import measured
+from baton_dev.testing.processor_time import processor_seconds
 from baton_messaging.models import DeadLetter
 from django.db import connection
 from django.test import Client
@@ -38,5 +38,5 @@ def test_the_pages_answer_in_time(operator: Client) -> None:
     ]
     for path in paths:
         assert operator.get(path).status_code == 200, path
-    used = {path: measured(path, lambda path=path: operator.get(path)) for path in paths}  # type: ignore[misc]
+    used = {path: processor_seconds(path, lambda path=path: operator.get(path)) for path in paths}  # type: ignore[misc]
     assert all(seconds < MAX_SECONDS for seconds in used.values()), used

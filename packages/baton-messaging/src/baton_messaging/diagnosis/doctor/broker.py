@@ -1,4 +1,4 @@
-"""The broker: which one is it, and is it set up so that it keeps what it is given?"""
+"""The broker examined: which one is it, and is it set up to keep what it is given?"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,10 @@ from typing import Any, Final
 import kombu
 from celery import current_app
 
-from baton_messaging.diagnosis.doctor.database import clock_line
-from baton_messaging.diagnosis.doctor.lines import Line, judged
-from baton_messaging.diagnosis.doctor.register import BROKER, examines
+from baton_messaging.diagnosis.doctor.database import clock_observation
+from baton_messaging.diagnosis.doctor.examination import BROKER, Observation, examines, observed
 
-ANSWER_SECONDS: Final = 1.5  # below the doctor's deadline, so that the line says what the connection said
+ANSWER_SECONDS: Final = 1.5  # below the doctor's deadline, so that the observation says what the connection said
 MIN_RABBITMQ: Final = (3, 10)
 MIN_REDIS: Final = (6, 2)
 #: Share of maxmemory in use above which a burst may fill it: then nothing more is taken (the outbox keeps it).
@@ -35,7 +34,7 @@ def broker_connection() -> Iterator[kombu.Connection]:
 
 
 @examines(BROKER)
-def examine_broker() -> Iterator[Line]:
+def examine_broker() -> Iterator[Observation]:
     """Say which broker answers, and whether it is set up to keep messages."""
     with broker_connection() as connection:
         channel: Any = connection.channel()
@@ -46,9 +45,9 @@ def examine_broker() -> Iterator[Line]:
             yield from _rabbitmq(channel.connection.server_properties)
 
 
-def _rabbitmq(properties: dict[str, Any]) -> Iterator[Line]:
+def _rabbitmq(properties: dict[str, Any]) -> Iterator[Observation]:
     product, version = str(properties.get("product", "")), str(properties.get("version", ""))
-    yield judged(
+    yield observed(
         _numbers(version) >= MIN_RABBITMQ,
         "broker",
         found=f"{product} {version} answers",
@@ -57,14 +56,14 @@ def _rabbitmq(properties: dict[str, Any]) -> Iterator[Line]:
     )
 
 
-def _redis(client: Any) -> Iterator[Line]:
+def _redis(client: Any) -> Iterator[Observation]:
     before = datetime.now(UTC)
     seconds, microseconds = client.time()
     theirs = datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
     after = datetime.now(UTC)
     info = client.info()
     name, version = str(info.get("server_name", "redis")).capitalize(), str(info["redis_version"])
-    yield judged(
+    yield observed(
         _numbers(version) >= MIN_REDIS,
         "broker",
         found=f"{name} {info.get('valkey_version', version)} answers",
@@ -72,12 +71,12 @@ def _redis(client: Any) -> Iterator[Line]:
         remedy="Upgrade the broker: older ones lack commands that the transport uses.",
     )
     yield from (_eviction(info), _memory(info), _persistence(info))
-    yield clock_line("clock of the broker", theirs=theirs, before=before, after=after)
+    yield clock_observation("clock of the broker", theirs=theirs, before=before, after=after)
 
 
-def _eviction(info: dict[str, Any]) -> Line:
+def _eviction(info: dict[str, Any]) -> Observation:
     policy = str(info.get("maxmemory_policy", "not told"))
-    return judged(
+    return observed(
         policy == "noeviction",
         "eviction policy of the broker",
         found=policy,
@@ -86,10 +85,10 @@ def _eviction(info: dict[str, Any]) -> Line:
     )
 
 
-def _memory(info: dict[str, Any]) -> Line:
+def _memory(info: dict[str, Any]) -> Observation:
     limit, used = int(info.get("maxmemory", 0)), int(info["used_memory"])
     found = f"{_megabytes(used)} in use, " + (f"limit {_megabytes(limit)}" if limit else "no limit set")
-    return judged(
+    return observed(
         not limit or used <= limit * MAX_MEMORY_SHARE,
         "memory of the broker",
         found=found,
@@ -98,14 +97,14 @@ def _memory(info: dict[str, Any]) -> Line:
     )
 
 
-def _persistence(info: dict[str, Any]) -> Line:
+def _persistence(info: dict[str, Any]) -> Observation:
     what, wanted = "persistence of the broker", "an append-only file that can be written"
     if not info.get("aof_enabled"):
         remedy = "Set appendonly yes: without it a restart forgets what is queued, and all of it must be sent again."
-        return judged(False, what, found="no append-only file", wanted=wanted, remedy=remedy)
+        return observed(False, what, found="no append-only file", wanted=wanted, remedy=remedy)
     status = str(info.get("aof_last_write_status", "ok"))
     remedy = "Look at the broker's log and at its disk: it takes no more writes."
-    return judged(status == "ok", what, found=f"append-only file, last write {status}", wanted=wanted, remedy=remedy)
+    return observed(status == "ok", what, found=f"append-only file, last write {status}", wanted=wanted, remedy=remedy)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

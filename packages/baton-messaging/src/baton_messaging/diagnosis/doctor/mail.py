@@ -1,4 +1,4 @@
-"""Mail: does whoever takes this project's mail let us in? The alerts about dead letters go that way, too.
+"""Mail examined: does the server that takes this project's mail let us in? Alerts about dead letters go that way.
 
 Asked is Django's configured mail backend, whichever it is: one that needs no connection is always right. Nothing that a
 mail server says in words is repeated, for it may quote an address.
@@ -12,24 +12,23 @@ from typing import Any, Final
 import django
 from django.core import mail
 
-from baton_messaging.diagnosis.doctor.lines import Line, judged
-from baton_messaging.diagnosis.doctor.register import examines
+from baton_messaging.diagnosis.doctor.examination import Observation, examines, observed
 
 ANSWER_SECONDS: Final = 1.0  # for the connection, the greeting and the login each; below the doctor's deadline
 
 
 @examines("mail server")
-def examine_mail_server() -> Iterator[Line]:
+def examine_mail_server() -> Iterator[Observation]:
     """Log in to the mail server, and send nothing."""
     backend: Any = mail.mailers.default if django.VERSION >= (6, 1) else mail.get_connection()
     trouble = _log_in(backend)
     where = f" to {backend.host}:{backend.port}" if hasattr(backend, "host") else ""
-    yield judged(
+    yield observed(
         not trouble,
         "mail server",
         found=trouble or f"{type(backend).__name__}{where} takes mail",
         wanted="a server that lets us log in",
-        remedy="Correct EMAIL_URL (Django's settings of mail), or call whoever runs the server: mails wait until then.",
+        remedy="Correct EMAIL_URL (Django's settings of mail), or ask those who run the server: mails wait until then.",
     )
 
 

@@ -1,8 +1,8 @@
-"""The queues: does somebody consume each one, and has the broker them as this release declares them?"""
+"""Queues and processes examined: is each queue declared as in this release and consumed, does each role live?"""
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from celery import current_app
 
@@ -10,13 +10,13 @@ from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.shovel import message_count
 from baton_messaging.conf import Queue, baton
 from baton_messaging.diagnosis.doctor.broker import broker_connection
-from baton_messaging.diagnosis.doctor.lines import Line, judged
-from baton_messaging.diagnosis.doctor.register import BROKER, DATABASE, examines
+from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, Observation, examines, observed
 from baton_messaging.models import Heartbeat
+from baton_messaging.models.heartbeat import Trouble
 
 
 @examines("consumers of the queues", needs=(DATABASE,))
-def examine_consumers() -> Iterator[Line]:
+def examine_consumers() -> Iterator[Observation]:
     """Find queues that no living worker consumes (F51), or whose workers have stopped to."""
     workers: dict[str, list[Heartbeat]] = defaultdict(list)
     for beat in Heartbeat.objects.fresh().filter(role="worker"):
@@ -26,12 +26,12 @@ def examine_consumers() -> Iterator[Line]:
         yield _consumed(queue, workers[queue.name])
 
 
-def _consumed(queue: Queue, workers: list[Heartbeat]) -> Line:
+def _consumed(queue: Queue, workers: list[Heartbeat]) -> Observation:
     consuming = sorted(beat.name for beat in workers if beat.is_consuming)
     stuck = sorted(beat.name for beat in workers if not beat.is_consuming)
     found = [", ".join(consuming)] if consuming else ["nobody consumes it"]
     found += [f"not consuming: {', '.join(stuck)}"] if stuck else []
-    return judged(
+    return observed(
         bool(consuming) and not stuck,
         f"workers of {queue.name}",
         found="; ".join(found),
@@ -42,7 +42,7 @@ def _consumed(queue: Queue, workers: list[Heartbeat]) -> Line:
 
 
 @examines("declaration of the queues", needs=(BROKER,))
-def examine_declarations() -> Iterator[Line]:
+def examine_declarations() -> Iterator[Observation]:
     """Find queues that RabbitMQ has with other arguments (F18). What does not exist yet is not made here."""
     with broker_connection() as connection:
         if connection.transport.driver_type != "amqp":
@@ -51,7 +51,7 @@ def examine_declarations() -> Iterator[Line]:
         queues = [queue for queue in current_app.amqp.queues.values() if message_count(channel, queue.name) is not None]
         found = misdeclared(connection, queues)
     for one in found:
-        yield judged(
+        yield observed(
             False,
             f"declaration of {one.queue}",
             found=one.detail,
@@ -59,4 +59,45 @@ def examine_declarations() -> Iterator[Line]:
             remedy=f"Run: {one.remedy}",
         )
     if not found:
-        yield judged(True, "declaration of the queues", found="as declared", wanted="as declared", remedy="")
+        yield observed(True, "declaration of the queues", found="as declared", wanted="as declared", remedy="")
+
+
+#: Role, what it is called, and what is wrong without it.
+WANTED: Final = {
+    "relay": "nothing leaves the outbox",
+    "collector": "what the broker gives up on is on no list",
+    "beat": "nothing is pruned, retried exports wait, no alert is mailed",
+}
+COMMANDS: Final = {
+    "relay": "python manage.py relay",
+    "collector": "python manage.py collect_dead_letters",
+    "beat": "python -m celery -A config beat",
+}
+
+
+@examines("processes", needs=(DATABASE,))
+def examine_processes() -> Iterator[Observation]:
+    """Find roles that no living process has."""
+    beats = list(Heartbeat.objects.fresh().exclude(role="worker"))
+    for role, consequence in WANTED.items():
+        yield _role(role, [beat for beat in beats if beat.role == role], consequence)
+
+
+def _role(role: str, beats: list[Heartbeat], consequence: str) -> Observation:
+    if any(beat.trouble == Trouble.BROKER_FULL for beat in beats):
+        return observed(
+            False,
+            role,
+            found="lives, but the broker takes nothing: it is short of memory or disk",
+            wanted="a broker that takes messages",
+            remedy="Give the broker memory or disk, or workers to empty its queues.",
+        )
+    stuck = sorted(beat.name for beat in beats if not beat.is_consuming)
+    found = f"stuck: {', '.join(stuck)}" if stuck else ", ".join(sorted(beat.name for beat in beats))
+    return observed(
+        bool(beats) and not stuck,
+        role,
+        found=found or f"no sign of life: {consequence}",
+        wanted="a sign of life of each within 20 s",
+        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start: {COMMANDS[role]}",
+    )

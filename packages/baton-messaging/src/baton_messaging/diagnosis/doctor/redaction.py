@@ -1,4 +1,4 @@
-"""Keep secrets out of what the doctor says: an error of a server or a library may quote them.
+"""Redaction of secrets from observations: an error of a server or a library may quote them.
 
 A secret is what a setting holds whose name says so, at any depth, and the password in any address.
 """
@@ -13,24 +13,24 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from baton_messaging.diagnosis.doctor.lines import Line
+from baton_messaging.diagnosis.doctor.examination import Observation
 
-HIDDEN: Final = "…"
+REDACTED: Final = "…"
 _IS_SECRET: Final = re.compile(
     r"(PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIALS?|CONNECTION_STRING|SECRET_KEY_FALLBACKS|(?<!ROUTING)_KEY)$",
     re.IGNORECASE,
 ).search
-_MIN_LENGTH: Final = 3  # characters; hiding each "1" would make the text unreadable and nothing safer
+_MIN_LENGTH: Final = 3  # characters; redacting each "1" would make the text unreadable and nothing safer
 
 
-def without_secrets(line: Line) -> Line:
-    """Return the line with every secret of the settings replaced."""
-    return replace(line, found=_hide(line.found), remedy=_hide(line.remedy))
+def redacted(observation: Observation) -> Observation:
+    """Return the observation with every secret of the settings replaced."""
+    return replace(observation, found=_redact(observation.found), remedy=_redact(observation.remedy))
 
 
-def _hide(text: str) -> str:
+def _redact(text: str) -> str:
     for secret in sorted(set(_secrets()), key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
+        text = text.replace(secret, REDACTED)
     return text
 
 

@@ -1,4 +1,4 @@
-"""What the doctor prints: a table for people, JSON for scripts."""
+"""The doctor's report: a table for people, JSON for scripts."""
 
 import json
 import textwrap
@@ -6,38 +6,42 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from baton_messaging.diagnosis.doctor.lines import Line, Verdict
+from baton_messaging.diagnosis.doctor.examination import Observation, Status
 
-_MARKS: Final = {Verdict.OK: "ok", Verdict.FINDING: "FINDING", Verdict.UNKNOWN: "UNKNOWN"}
+_MARKS: Final = {Status.OK: "ok", Status.FINDING: "FINDING", Status.UNKNOWN: "UNKNOWN"}
 _MARK_WIDTH: Final = max(len(mark) for mark in _MARKS.values())
 _GAP: Final = "  "
 _MIN_TEXT_WIDTH: Final = 40  # characters; a narrower terminal wraps by itself
 
 
-def as_text(lines: Sequence[Line], *, width: int | None) -> str:
+def as_text(observations: Sequence[Observation], *, width: int | None) -> str:
     """Return the report; texts are folded at ``width`` characters, or not at all where there is no terminal."""
-    what_width = max((len(line.what) for line in lines), default=0)
-    told = [row for line in lines for row in _rows(line, what_width, width)]
-    return "\n".join([*told, "", _summary(lines)])
+    what_width = max((len(observation.what) for observation in observations), default=0)
+    told = [row for observation in observations for row in _rows(observation, what_width, width)]
+    return "\n".join([*told, "", _summary(observations)])
 
 
-def as_json(lines: Sequence[Line]) -> str:
+def as_json(observations: Sequence[Observation]) -> str:
     """Return the report for scripts: ``{"healthy": …, "lines": [{"what", "verdict", "found", …}]}``."""
-    report = {"healthy": is_healthy(lines), "lines": [line.as_dict() for line in lines]}
+    report = {"healthy": is_healthy(observations), "lines": [observation.as_dict() for observation in observations]}
     return json.dumps(report, indent=1, ensure_ascii=False)
 
 
-def is_healthy(lines: Sequence[Line]) -> bool:
+def is_healthy(observations: Sequence[Observation]) -> bool:
     """Tell whether there is nothing to do, and no question is open."""
-    return all(line.verdict is Verdict.OK for line in lines)
+    return all(observation.status is Status.OK for observation in observations)
 
 
-def _rows(line: Line, what_width: int, width: int | None) -> Iterator[str]:
+def _rows(observation: Observation, what_width: int, width: int | None) -> Iterator[str]:
     indent = " " * (_MARK_WIDTH + what_width + 2 * len(_GAP))
-    yield from _folded(f"{_MARKS[line.verdict]:<{_MARK_WIDTH}}{_GAP}{line.what:<{what_width}}{_GAP}", line.found, width)
-    if line.verdict is Verdict.OK:
+    yield from _folded(
+        f"{_MARKS[observation.status]:<{_MARK_WIDTH}}{_GAP}{observation.what:<{what_width}}{_GAP}",
+        observation.found,
+        width,
+    )
+    if observation.status is Status.OK:
         return
-    for label, text in (("wanted", line.wanted), ("do", line.remedy), ("owner", line.owner)):
+    for label, text in (("wanted", observation.wanted), ("do", observation.remedy), ("owner", observation.owner)):
         if text:
             yield from _folded(f"{indent}{label + ':':<8}", text, width)
 
@@ -50,8 +54,8 @@ def _folded(head: str, text: str, width: int | None) -> list[str]:
     return [head + first, *(" " * len(head) + row for row in rest)]
 
 
-def _summary(lines: Sequence[Line]) -> str:
-    counts = Counter(line.verdict for line in lines)
-    if is_healthy(lines):
-        return f"All {len(lines)} answers are as they should be."
-    return f"{len(lines)} answers: {counts[Verdict.FINDING]} to be mended, {counts[Verdict.UNKNOWN]} not known."
+def _summary(observations: Sequence[Observation]) -> str:
+    counts = Counter(observation.status for observation in observations)
+    if is_healthy(observations):
+        return f"All {len(observations)} answers are as they should be."
+    return f"{len(observations)} answers: {counts[Status.FINDING]} to be mended, {counts[Status.UNKNOWN]} not known."

@@ -1,4 +1,4 @@
-"""Settings against each other and against the broker: what needs no server to be asked."""
+"""Settings examined against each other and against the broker's: without asking a server."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,16 +9,15 @@ from django.core import checks
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
 from baton_messaging.conf import baton
 from baton_messaging.consumer import consumer_tasks
-from baton_messaging.diagnosis.doctor.lines import Line, duration, judged
-from baton_messaging.diagnosis.doctor.register import examines
+from baton_messaging.diagnosis.doctor.examination import Observation, duration, examines, observed
 
 
 @examines("system checks", deadline_seconds=15)  # no server is waited for: it is this machine that may be busy
-def examine_settings() -> Iterator[Line]:
+def examine_settings() -> Iterator[Observation]:
     """Run ``manage.py check``: the code's own contradictions."""
     found = [message for message in checks.run_checks() if message.is_serious()]
     names = ", ".join(sorted({str(message.id) for message in found}))
-    yield judged(
+    yield observed(
         not found,
         "system checks",
         found=names or "no objection",
@@ -28,13 +27,13 @@ def examine_settings() -> Iterator[Line]:
 
 
 @examines("lease and time limits")
-def examine_limits() -> Iterator[Line]:
-    """Compare the broker's patience with the longest hard limit (F02, F41)."""
+def examine_limits() -> Iterator[Observation]:
+    """Compare the broker's timeout with the longest hard limit (F02, F41)."""
     name, limit = _longest_limit()
     options: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
     if "visibility_timeout" not in options:
         timeout = baton().broker_consumer_timeout_seconds
-        yield judged(
+        yield observed(
             limit < timeout,
             "consumer timeout of the broker",
             found=f"{duration(timeout)} (BROKER_CONSUMER_TIMEOUT_SECONDS)",
@@ -43,7 +42,7 @@ def examine_limits() -> Iterator[Line]:
         )
         return
     timeout, renewal = options["visibility_timeout"], options["lease_renewal_seconds"]
-    yield judged(
+    yield observed(
         renewal * RENEWALS_PER_LEASE <= timeout,
         "lease of a running task",
         found=f"visibility timeout {duration(timeout)}, renewed every {duration(renewal)}",

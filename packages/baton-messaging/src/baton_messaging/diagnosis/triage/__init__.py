@@ -1,6 +1,7 @@
-"""Whose is it? One verdict per consumer of each message, with evidence, owner and next step.
+"""Triage: one verdict per consumer of each message, with evidence, owner and next step. The platform team's.
 
-    gathering ──▶ Facts ──judging──▶ Verdicts ──wording──▶ page, API, command
+    lookup ──▶ gather ──▶ Facts ──judge, rules──▶ Verdicts ──wording──▶ page, API, command
 
-Judging is a pure function; gathering has a deadline and says what it could not learn; only wording knows languages.
+Keeps promise 7. The judge is a pure function; gathering has a deadline and notes what it could not learn; only wording
+knows languages.
 """

@@ -1,4 +1,4 @@
-"""From facts to verdicts: a pure function, so that every case is a test of one line.
+"""The judge makes verdicts of facts: a pure function, so that every case is a test of one line.
 
 The first rule that has something to say decides. Their order is the message's way backwards as far as it is known to
 have come (an inbox row ends all questions), then forwards to the first obstacle: of two faults the verdict names the
@@ -7,14 +7,15 @@ one that the message meets first, and the evidence both.
 
 from typing import Final
 
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.evidence import trail
-from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Delivery, Facts
+from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Facts
 from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
 from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
 from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
-from baton_messaging.diagnosis.triage.rules.ruling import Rule, Ruling
+from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion, Rule
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
-from baton_messaging.diagnosis.triage.verdict import State, Step, Verdict, line
+from baton_messaging.diagnosis.triage.verdict import State, Step, Verdict, phrase
 
 _RULES: Final[tuple[Rule, ...]] = (
     work_failed,
@@ -39,40 +40,42 @@ def judge(facts: Facts) -> list[Verdict]:
 
 
 def _judge_delivery(delivery: Delivery, facts: Facts) -> Verdict:
-    ruling = next((found for rule in _RULES if (found := rule(delivery, facts))), None) or _no_trace(delivery, facts)
+    conclusion = next((found for rule in _RULES if (found := rule(delivery, facts))), None) or _no_trace(
+        delivery, facts
+    )
     return Verdict(
-        state=ruling.state,
-        owner=ruling.owner,
-        step=ruling.step,
-        needs_person=ruling.needs_person,
+        state=conclusion.state,
+        owner=conclusion.owner,
+        step=conclusion.step,
+        needs_person=conclusion.needs_person,
         consumer=delivery.consumer,
         event=delivery.event,
         message_id=delivery.message_id,
-        detail=ruling.detail,
+        detail=conclusion.detail,
         evidence=trail(delivery, facts),
-        open_questions=ruling.open_questions,
+        open_questions=conclusion.open_questions,
     )
 
 
-def _no_trace(delivery: Delivery, facts: Facts) -> Ruling:
-    """Return the ruling on a message that left the outbox by retention: what became of it is not kept."""
-    question = line("what_became_of_it")
+def _no_trace(delivery: Delivery, facts: Facts) -> Conclusion:
+    """Return the conclusion on a message that left the outbox by retention: what became of it is not kept."""
+    question = phrase("what_became_of_it")
     owner = delivery.owner if facts.deliveries else facts.platform
-    return Ruling(State.UNKNOWN, owner, Step("mend_too_old_to_tell"), True, open_questions=(question,))
+    return Conclusion(State.UNKNOWN, owner, Step("mend_too_old_to_tell"), True, open_questions=(question,))
 
 
 def _database_away(facts: Facts) -> Verdict:
     """Return the verdict without the database, with what the broker says as evidence."""
-    depths = tuple(line("depth_of", queue=name, count=look.waiting_count) for name, look in facts.queues.items())
-    broker = depths if facts.broker.answers else (line("broker_silent", error=facts.broker.error),)
+    depths = tuple(phrase("depth_of", queue=name, count=queue.waiting_count) for name, queue in facts.queues.items())
+    broker = depths if facts.broker.answers else (phrase("broker_silent", error=facts.broker.error),)
     is_read_only = facts.database.error == TAKES_NO_WRITES
-    database = line("database_read_only") if is_read_only else line("database_silent", error=facts.database.error)
+    database = phrase("database_read_only") if is_read_only else phrase("database_silent", error=facts.database.error)
     return Verdict(
         state=State.UNKNOWN,
         owner=facts.platform,
         step=Step("restart_database"),
         needs_person=True,
-        detail=line("database_read_only") if is_read_only else line("database_away"),
+        detail=phrase("database_read_only") if is_read_only else phrase("database_away"),
         evidence=(database, *broker),
-        open_questions=tuple(line(code) for code in _DATABASE_QUESTIONS),
+        open_questions=tuple(phrase(code) for code in _DATABASE_QUESTIONS),
     )

@@ -1,4 +1,4 @@
-"""What was asked for: the id of an order or export, of a message, or the number of a dead letter."""
+"""The lookup of an id: of an order or export, of a message, or the number of a dead letter."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -22,13 +22,13 @@ class BadId(ValueError):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The rows that the id leads to. ``consumer``: only this one was asked for, by its dead letter."""
+class Lookup:
+    """The rows that the id leads to. ``consumer``: only this one is meant, by its dead letter."""
 
     key: str
     rows: tuple[OutboxMessage, ...] = ()
     message_ids: tuple[UUID, ...] = ()
-    letters: tuple[DeadLetter, ...] = ()
+    dead_letters: tuple[DeadLetter, ...] = ()
     consumer: str = ""
     is_subject: bool = True
 
@@ -48,21 +48,21 @@ class Asked:
         return bool(set(self.message_ids) - {row.message_id for row in self.rows})
 
 
-def look_up(text: str) -> Asked:
+def look_up(text: str) -> Lookup:
     """Find what an id leads to; nothing found for a UUID or a number is an answer, too. Raises BadId."""
     if not text or text != storable(text) or len(text) > MAX_KEY_LENGTH:
         raise BadId(text)
     rows = about([text])
     if rows:
-        return Asked(text, rows)
+        return Lookup(text, rows)
     if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS:
-        return _letter(int(text))
+        return _dead_letter(int(text))
     try:
         wanted = UUID(text)
     except ValueError:
         raise BadId(text) from None
     rows = about([str(wanted)])
-    return Asked(str(wanted), rows) if rows else _message(wanted) or Asked(str(wanted))
+    return Lookup(str(wanted), rows) if rows else _message(wanted) or Lookup(str(wanted))
 
 
 def about(keys: list[str]) -> tuple[OutboxMessage, ...]:
@@ -71,21 +71,21 @@ def about(keys: list[str]) -> tuple[OutboxMessage, ...]:
     return tuple(rows[: MAX_MESSAGES * len(keys)])
 
 
-def _letter(number: int) -> Asked:
-    letter = DeadLetter.objects.filter(pk=number).first()
-    if letter is None:
-        return Asked(str(number), is_subject=False)
-    ids = (letter.message_id,) if letter.message_id else ()
+def _dead_letter(number: int) -> Lookup:
+    dead_letter = DeadLetter.objects.filter(pk=number).first()
+    if dead_letter is None:
+        return Lookup(str(number), is_subject=False)
+    ids = (dead_letter.message_id,) if dead_letter.message_id else ()
     rows = tuple(OutboxMessage.objects.filter(message_id__in=ids).defer("payload"))
-    return Asked(letter.key, rows, ids, (letter,), consumer=letter.consumer, is_subject=False)
+    return Lookup(dead_letter.key, rows, ids, (dead_letter,), consumer=dead_letter.consumer, is_subject=False)
 
 
-def _message(message_id: UUID) -> Asked | None:
+def _message(message_id: UUID) -> Lookup | None:
     """Return a message, also one that has left the outbox by retention."""
     row = OutboxMessage.objects.filter(message_id=message_id).defer("payload").first()
     if row is not None:
-        return Asked(row.key, (row,), is_subject=False)
+        return Lookup(row.key, (row,), is_subject=False)
     for model in (Attempt, DeadLetter, ProcessedMessage):
         if model._default_manager.filter(message_id=message_id).exists():
-            return Asked(str(message_id), message_ids=(message_id,), is_subject=False)
+            return Lookup(str(message_id), message_ids=(message_id,), is_subject=False)
     return None

@@ -1,24 +1,19 @@
-"""The answer as a whole: what was asked, the verdicts in words, and whether a person is needed. For all surfaces."""
+"""The report of triage: the verdicts on one id in words, and whether a person is needed. The same on all surfaces."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import OperationalError
-from django.urls import reverse
 
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.gather.gather import (
-    database_reach,
-    gather,
-    impatient,
-    reach_after,
-    without_database,
-)
+from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
+from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
 from baton_messaging.diagnosis.triage.judge import judge
+from baton_messaging.diagnosis.triage.links import dead_letter_link
 from baton_messaging.diagnosis.triage.lookup import look_up
-from baton_messaging.diagnosis.triage.texts.wording import evidence_texts, question_texts, state_text, step_text
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
+from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ class Answer:
 
     @property
     def colour(self) -> str:
-        """Return what the state looks like: a class of desk.css."""
+        """Return the colour of the state: a class of desk.css."""
         return colour_of(self.state, needs_person=self.needs_person)
 
 
@@ -68,7 +63,7 @@ class Report:
 
     @property
     def needs_person(self) -> bool:
-        """Tell whether somebody must act."""
+        """Tell whether a person must act."""
         return any(answer.needs_person for answer in self.verdicts)
 
     @property
@@ -78,7 +73,7 @@ class Report:
 
     @property
     def owners(self) -> list[str]:
-        """Return who must act, each once."""
+        """Return the teams that must act, each once."""
         return list(dict.fromkeys(answer.owner_name for answer in self.verdicts if answer.needs_person))
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,7 +87,7 @@ class Report:
 
 
 def colour_of(state: str, *, needs_person: bool) -> str:
-    """Return ``resolved``, ``requested`` (under way) or ``open`` (somebody must act): the desk's words for colours."""
+    """Return ``resolved``, ``requested`` (under way) or ``open`` (a person must act): the desk's words for colours."""
     if needs_person:
         return "open"
     return "resolved" if state == State.DONE else "discarded" if state == State.DEAD else "requested"
@@ -101,18 +96,18 @@ def colour_of(state: str, *, needs_person: bool) -> str:
 def triage(text: str) -> Report:
     """Answer for one id: of an order, export or message, or the number of a dead letter. Raises BadId.
 
-    A database that breaks off, or a table that somebody holds, is an answer, too.
+    A database that breaks off, or a table that is locked, is an answer, too.
     """
     try:
-        with impatient():
+        with statement_deadline():
             (facts,) = gather([look_up(text)])
     except OperationalError as error:
         facts = without_database(reach_after(error))
     return report(text, facts)
 
 
-def triage_patiently(text: str) -> Report:
-    """Answer as ``triage`` does, and also when the database does not answer. Raises BadId."""
+def triage_or_outage(text: str) -> Report:
+    """Answer as ``triage`` does; when the database does not answer, report its outage. Raises BadId."""
     reach = database_reach()
     return triage(text) if reach.answers else report(text, without_database(reach))
 
@@ -125,8 +120,8 @@ def report(text: str, facts: Facts) -> Report:
 
 
 def _answer(verdict: Verdict, now: datetime) -> Answer:
-    letter_id = verdict.step.letter_id
-    url = reverse("admin:baton_messaging_deadletter_change", args=[letter_id]) if letter_id else ""
+    dead_letter_id = verdict.step.dead_letter_id
+    url = dead_letter_link(dead_letter_id) if dead_letter_id else ""
     return Answer(
         consumer=verdict.consumer,
         event=verdict.event,

@@ -1,4 +1,4 @@
-"""Everything that is older than some minutes and not settled, grouped by verdict, consumer and owner.
+"""The survey of what is stuck: older than some minutes and not settled, grouped by verdict, consumer and owner.
 
 Candidates come from where unsettled things are cheap to find: the apps' own unsettled rows, the outbox, waiting
 attempts, open dead letters, and what was sent and is not settled. Each of these has a partial index, so the survey
@@ -7,46 +7,29 @@ costs what is stuck, not what there was.
 Hazard: the reconciler marks what is settled. While it does not run, what was sent comes last here and may be cut short.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django.db import OperationalError
-from django.urls import reverse
 
-from baton_messaging.diagnosis.triage.gather.gather import (
-    database_reach,
-    gather,
-    impatient,
-    reach_after,
-    without_database,
-)
+from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
+from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
 from baton_messaging.diagnosis.triage.gather.snapshot import now
 from baton_messaging.diagnosis.triage.judge import judge
-from baton_messaging.diagnosis.triage.lookup import Asked, about
+from baton_messaging.diagnosis.triage.links import triage_link
+from baton_messaging.diagnosis.triage.lookup import Lookup, about
 from baton_messaging.diagnosis.triage.report import Report, colour_of, report
 from baton_messaging.diagnosis.triage.subjects import all_kinds
-from baton_messaging.diagnosis.triage.texts.wording import STATES, duration
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
+from baton_messaging.diagnosis.triage.wording import STATES, duration
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 
 OLDER_THAN: Final = timedelta(minutes=5)
-MAX_KEYS: Final = 1_000  # looked at one by one; with more, the oldest tell the story
+MAX_KEYS: Final = 1_000  # judged one by one; with more, the oldest tell the story
 MAX_EXAMPLES: Final = 3
-_PLAIN: Final = re.compile(r"[\w:@-][\w:.@-]*", re.ASCII)
-
-
-def has_path(key: str) -> bool:
-    """Tell whether a key can be part of a path: not so with a line break, or with dots that browsers resolve."""
-    return _PLAIN.fullmatch(key) is not None
-
-
-def _page_of(key: str) -> str:
-    return reverse("triage_of", args=[key]) if has_path(key) else f"{reverse('triage')}?{urlencode({'id': key})}"
 
 
 @dataclass(frozen=True)
@@ -68,11 +51,11 @@ class Group:
     @property
     def links(self) -> list[tuple[str, str]]:
         """Return the examples, each with the address of its page."""
-        return [(key, _page_of(key)) for key in self.examples]
+        return [(key, triage_link(key)) for key in self.examples]
 
     @property
     def colour(self) -> str:
-        """Return what the state looks like."""
+        """Return the colour of the state."""
         return colour_of(self.state, needs_person=self.needs_person)
 
     def as_dict(self) -> dict[str, Any]:
@@ -96,7 +79,7 @@ class Survey:
 
     @property
     def needs_person(self) -> bool:
-        """Tell whether somebody must act."""
+        """Tell whether a person must act."""
         return any(group.needs_person for group in self.groups)
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,14 +93,14 @@ class Survey:
         }
 
 
-def survey_patiently(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
-    """Survey; when the database does not answer, report just that."""
+def survey_or_outage(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
+    """Survey; when the database does not answer, report its outage."""
     reach = database_reach()
-    return survey_or_why_not(older_than) if reach.answers else report("--stuck", without_database(reach))
+    return survey_or_report(older_than) if reach.answers else report("--stuck", without_database(reach))
 
 
-def survey_or_why_not(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
-    """Survey; when the database breaks off, or somebody holds a table, report that."""
+def survey_or_report(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
+    """Survey; when the database breaks off, or a table is locked, report that."""
     try:
         return survey(older_than)
     except OperationalError as error:
@@ -125,8 +108,8 @@ def survey_or_why_not(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
 
 
 def survey(older_than: timedelta = OLDER_THAN) -> Survey:
-    """Look at all that is older than that and not settled."""
-    with impatient():
+    """Return the verdicts on all that is older than that and not settled, in groups."""
+    with statement_deadline():
         keys = _unsettled_keys(now() - older_than)
         verdicts = list(_verdicts(keys[:MAX_KEYS]))
     stuck = {key for key, _verdict in verdicts}
@@ -154,11 +137,11 @@ def _verdicts(keys: list[str]) -> Iterator[tuple[str, Verdict]]:
     rows = defaultdict(list)
     for row in about(keys):
         rows[row.key].append(row)
-    asks = [Asked(key, tuple(rows[key])) for key in keys]
-    for asked, facts in zip(asks, gather(asks), strict=True):
+    lookups = [Lookup(key, tuple(rows[key])) for key in keys]
+    for lookup, facts in zip(lookups, gather(lookups), strict=True):
         for verdict in judge(facts):
             if verdict.state != State.DONE:
-                yield asked.key, verdict
+                yield lookup.key, verdict
 
 
 def _groups(verdicts: list[tuple[str, Verdict]]) -> list[Group]:

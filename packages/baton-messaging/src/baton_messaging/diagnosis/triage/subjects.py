@@ -1,7 +1,7 @@
-"""What an id means: each app says so for its own rows, because messaging knows none of them.
+"""Kinds of subjects: each app says for its own rows what an id means, because the package knows none of them.
 
-An app registers its kinds in its ``triage.py``: ``register(Kind("order", …))``. A kind looks ids up, and lists what has
-not come to its end.
+An app registers them in its ``triage.py``: ``register(SubjectKind("order", …))``. A kind looks ids up, and lists what
+has not come to its end.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -20,10 +20,10 @@ Unsettled = Callable[[datetime, int], Iterable[str]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class SubjectKind:
     """One kind of business row whose id is the key of messages.
 
-    ``first_event`` is published by the commit that makes the row; ``queue`` names who answers for the row.
+    ``first_event`` is published by the commit that makes the row; ``queue`` names the row's owner.
     ``find(keys)`` leaves out keys without such a row; it must not raise for what is no id of its own.
     ``unsettled(before, limit)`` returns keys of rows made before a time that have not come to their end.
     """
@@ -36,15 +36,15 @@ class Kind:
     unsettled: Unsettled
 
 
-_KINDS: dict[str, Kind] = {}
+_KINDS: dict[str, SubjectKind] = {}
 
 
-def register(kind: Kind) -> None:
+def register(kind: SubjectKind) -> None:
     """Let triage know a kind."""
     _KINDS[kind.name] = kind
 
 
-def all_kinds() -> list[Kind]:
+def all_kinds() -> list[SubjectKind]:
     """Return what is registered, in that order."""
     discover("triage")
     return list(_KINDS.values())

@@ -1,4 +1,4 @@
-"""The answer of triage: states, evidence and next steps as codes with values; ``wording`` has the sentences."""
+"""A verdict of triage: state, owner, evidence and next step as codes with values; ``wording`` has the sentences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,8 +28,8 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of evidence, or one open question."""
+class Phrase:
+    """A code with its values: evidence, a state's detail, or an open question. ``wording`` makes a sentence of it."""
 
     code: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -37,12 +37,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Step:
-    """What to do next. ``command`` is typed in a shell; ``letter_id`` leads to the desk."""
+    """What to do next. ``command`` is typed in a shell; ``dead_letter_id`` leads to the desk."""
 
     code: str
     values: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
-    letter_id: int | None = None
+    dead_letter_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class Verdict:
     consumer: str = ""
     event: str = ""
     message_id: UUID | None = None
-    detail: Line | None = None
-    evidence: tuple[Line, ...] = ()
-    open_questions: tuple[Line, ...] = ()
+    detail: Phrase | None = None
+    evidence: tuple[Phrase, ...] = ()
+    open_questions: tuple[Phrase, ...] = ()
 
 
-def line(code: str, **values: Any) -> Line:
-    """Make a line."""
-    return Line(code, values)
+def phrase(code: str, **values: Any) -> Phrase:
+    """Make a phrase."""
+    return Phrase(code, values)

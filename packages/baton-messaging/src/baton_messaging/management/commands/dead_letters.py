@@ -15,13 +15,12 @@ from baton_messaging.dead_letters.operations.groups import groups_of
 from baton_messaging.dead_letters.operations.redirect import redirect
 from baton_messaging.dead_letters.operations.replay import advance, release, replay, stop
 from baton_messaging.dead_letters.operations.replay_plan import dry_run
+from baton_messaging.dead_letters.operations.replay_progress import progress_of
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import AuditEntry, DeadLetter, Replay
-from baton_messaging.ui.desk.replays import progress_of
 from baton_messaging.ui.terminal.arguments import FILTERS, add_verbs
-from baton_messaging.ui.terminal.tables import as_json, as_table, audit_row, letter_details, letter_row
-from baton_messaging.ui.terminal.width import width_of
+from baton_messaging.ui.terminal.tables import as_json, as_table, audit_row, letter_details, letter_row, width_of
 
 USAGE, REFUSED = 2, 1
 WAIT_SECONDS = 1.0

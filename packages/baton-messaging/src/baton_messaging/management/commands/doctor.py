@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from baton_messaging.diagnosis.doctor.examine import ask_all
+from baton_messaging.diagnosis.doctor.examine import examine_all
 from baton_messaging.diagnosis.doctor.report import as_json, as_text, is_healthy
-from baton_messaging.ui.terminal.width import width_of
+from baton_messaging.ui.terminal.tables import width_of
 
 
 class Command(BaseCommand):
@@ -21,10 +21,10 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lines = ask_all()
+        observations = examine_all()
         if options["format"] == "json":
-            self.stdout.write(as_json(lines))
+            self.stdout.write(as_json(observations))
         else:
-            self.stdout.write(as_text(lines, width=width_of(self.stdout)))
-        if not is_healthy(lines):
+            self.stdout.write(as_text(observations, width=width_of(self.stdout)))
+        if not is_healthy(observations):
             sys.exit(1)

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from baton_messaging.diagnosis.triage.gather.deadline import after_waiting, age_of_process_seconds
+from baton_messaging.diagnosis.triage.gather.deadline import age_of_process_seconds, deadline_after
 from baton_messaging.diagnosis.triage.lookup import BadId
-from baton_messaging.diagnosis.triage.report import Answer, Report, triage_patiently
-from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_patiently
+from baton_messaging.diagnosis.triage.report import Answer, Report, triage_or_outage
+from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_or_outage
 
 NEEDS_PERSON, BAD_INPUT = 1, 2
 
@@ -36,11 +36,11 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # it answers at night, when the database may be away
 
     def add_arguments(self, parser: CommandParser) -> None:
-        asked = parser.add_mutually_exclusive_group(required=True)
-        asked.add_argument(
+        lookup = parser.add_mutually_exclusive_group(required=True)
+        lookup.add_argument(
             "id", nargs="?", help="of an order, export or message (a UUID), or the number of a dead letter"
         )
-        asked.add_argument(
+        lookup.add_argument(
             "--stuck", action="store_true", help="instead: all that is not settled, by verdict and owner"
         )
         parser.add_argument("--older-than", type=age, default=OLDER_THAN, help="for --stuck: 90s, 5m (default), 2h, 1d")
@@ -48,12 +48,12 @@ class Command(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Run for somebody in a shell, who has waited for the process to start. ``call_command`` does not come here."""
-        with after_waiting(age_of_process_seconds()):
+        with deadline_after(age_of_process_seconds()):
             super().run_from_argv(argv)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = survey_patiently(options["older_than"]) if options["stuck"] else triage_patiently(options["id"])
+            found = survey_or_outage(options["older_than"]) if options["stuck"] else triage_or_outage(options["id"])
         except BadId as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         if options["format"] == "json":

@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from baton_messaging.models import DeadLetter, Recovery, Rollup
 from baton_messaging.models.dead_letter import RELAY, Reason
-from baton_messaging.observability.prometheus.labels import CONSUMER_LABELS, labels_of
+from baton_messaging.observability.prometheus.sources import CONSUMER_LABELS, labels_of
 from baton_messaging.observability.statistics.counts import counted_as
 from baton_messaging.observability.statistics.histogram import DURATION_BOUNDS, LAG_BOUNDS, cumulated
 from baton_messaging.observability.statistics.totals import Figures, totals

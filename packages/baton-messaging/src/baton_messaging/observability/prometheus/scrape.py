@@ -6,14 +6,21 @@ from typing import Final
 import structlog
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_LATEST as CONTENT_TYPE
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from baton_messaging.database.errors import is_database_away
 from baton_messaging.observability.prometheus.consumers import consumer_metrics
-from baton_messaging.observability.prometheus.pipeline import broker_metrics, held_metrics, outbox_metrics
-from baton_messaging.observability.prometheus.processes import process_metrics
+from baton_messaging.observability.prometheus.pipeline import (
+    broker_metrics,
+    held_metrics,
+    outbox_metrics,
+    process_metrics,
+)
 from baton_messaging.observability.prometheus.sources import Source, contributed
+
+__all__ = ["CONTENT_TYPE", "Scrape", "exposition"]
 
 log = structlog.get_logger(__name__)
 

@@ -1,17 +1,22 @@
-"""Where metrics come from: functions that each yield some families, with a fixed number of queries.
+"""Sources of metrics: functions that each yield some families, with a fixed number of queries; and their labels.
 
 An app adds its own in its ``metrics.py``: ``contribute("exports", export_metrics)``. A source that fails costs its own
-figures only, and is named by ``baton_source_up``.
+figures only, and is named by ``baton_source_up``. Importing this needs no prometheus-client: apps do at every start.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-
-from prometheus_client import Metric
+from typing import TYPE_CHECKING, Final
 
 from baton_messaging.routing.discovery import discover
+from baton_messaging.routing.ownership import queue_or_platforms
 
-Read = Callable[[], Iterable[Metric]]
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
+Read = Callable[[], Iterable["Metric"]]
+CONSUMER_LABELS: Final = ("consumer", "queue", "owner")
+QUEUE_LABELS: Final = ("queue", "owner")
 
 
 @dataclass(frozen=True)
@@ -34,3 +39,9 @@ def contributed() -> list[Source]:
     """Return what the apps added, in name order."""
     discover("metrics")
     return [source for _name, source in sorted(_contributed.items())]
+
+
+def labels_of(consumer: str) -> tuple[str, str, str]:
+    """Return the values of CONSUMER_LABELS: by its owner, an alert finds its addressee."""
+    queue = queue_or_platforms(consumer)
+    return consumer, queue.name, queue.owner.name

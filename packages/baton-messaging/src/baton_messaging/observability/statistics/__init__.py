@@ -1,1 +1,1 @@
-"""Figures per minute and consumer, told from rows that exist anyway: nothing is added to the way of a message."""
+"""Figures per minute and consumer, rolled up from rows that exist anyway: nothing is added to the way of a message."""

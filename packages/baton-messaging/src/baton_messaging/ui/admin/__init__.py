@@ -1,5 +1,12 @@
-"""The machinery in the admin: to look at. What a person may do about a message is a named action of the desk."""
+"""The machinery in the admin, read-only. What a person may do about a message is a named action of the desk."""
 
-from baton_messaging.ui.admin import dead_letters, flow_control, processes, results, tables
+from django.apps import apps
 
-__all__ = ["dead_letters", "flow_control", "processes", "results", "tables"]
+from baton_messaging.ui.admin import dead_letters, flow_control, tables
+
+__all__ = ["dead_letters", "flow_control", "tables"]
+
+if apps.is_installed("django_celery_results"):
+    from baton_messaging.ui.admin import results
+
+    __all__ += ["results"]

@@ -5,12 +5,9 @@ from django.urls import URLPattern, path
 
 from baton_messaging.models import DeadLetter
 from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
-from baton_messaging.ui.desk.audit import audit_list
-from baton_messaging.ui.desk.dead_letter import letter_page
-from baton_messaging.ui.desk.editing import edit_page
-from baton_messaging.ui.desk.listing import listing
+from baton_messaging.ui.desk.dead_letter import edit_page, letter_page
+from baton_messaging.ui.desk.lists import audit_list, listing, overview
 from baton_messaging.ui.desk.operations import DiscardPage, RedirectPage, ReplayPage, RestorePage
-from baton_messaging.ui.desk.overview import overview
 from baton_messaging.ui.desk.pages import View, seeing
 from baton_messaging.ui.desk.replays import release_replay, replay_list, replay_progress, stop_replay
 

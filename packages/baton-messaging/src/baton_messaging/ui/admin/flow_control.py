@@ -1,4 +1,4 @@
-"""Pauses, to begin and to end; circuit breakers, to look at."""
+"""Flow control in the admin: pauses to begin and to end, and circuit breakers."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from baton_messaging.audit.actors import PERMISSIONS, Actor
 from baton_messaging.audit.errors import OperationRefused
@@ -18,7 +17,7 @@ from baton_messaging.flow_control.pauses import Target, pause, resume
 from baton_messaging.models import Circuit, Pause
 from baton_messaging.models.audit import Action
 from baton_messaging.routing.subscriptions import all_consumers
-from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
+from baton_messaging.ui.admin.read_only import ReadOnlyAdmin, SelectWidget, TextInputWidget
 
 MAX_LISTED_CHARS = 35
 
@@ -36,19 +35,19 @@ class PauseForm(_ModelForm):
     """What to hold back, and why."""
 
     consumer = forms.ChoiceField(
-        label=_("Consumer"), required=False, choices=lambda: _choices(all_consumers()), widget=UnfoldAdminSelectWidget
+        label=_("Consumer"), required=False, choices=lambda: _choices(all_consumers()), widget=SelectWidget
     )
     event_name = forms.ChoiceField(
         label=_("Or one key of an event"),
         required=False,
         choices=lambda: _choices(known_names()),
-        widget=UnfoldAdminSelectWidget,
+        widget=SelectWidget,
     )
     key = forms.CharField(
         label=_("Key"),
         required=False,
         help_text=_("The id of the order (or other aggregate)"),
-        widget=UnfoldAdminTextInputWidget,
+        widget=TextInputWidget,
     )
 
     class Meta:

@@ -1,5 +1,9 @@
-"""Results of scheduled and long tasks. Consumers have none: the inbox is their record."""
+"""Results of scheduled and long tasks in the admin. Consumers have none: the inbox is their record.
 
+Imported where django-celery-results is in INSTALLED_APPS. Its own pages offer to delete and to change.
+"""
+
+import django_celery_results.admin  # noqa: F401 - registers the pages that are replaced here
 from django.contrib import admin
 from django_celery_results.models import GroupResult, TaskResult
 

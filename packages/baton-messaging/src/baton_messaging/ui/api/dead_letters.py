@@ -21,10 +21,10 @@ from baton_messaging.dead_letters.operations.groups import groups_of
 from baton_messaging.dead_letters.operations.redirect import redirect
 from baton_messaging.dead_letters.operations.replay import advance, release, replay, stop
 from baton_messaging.dead_letters.operations.replay_plan import dry_run
+from baton_messaging.dead_letters.operations.replay_progress import progress_of
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.models import DeadLetter, Replay
 from baton_messaging.ui.api import schemas
-from baton_messaging.ui.desk.replays import progress_of
 
 router = Router(tags=["dead letters"], auth=django_auth_is_staff)
 
@@ -81,7 +81,7 @@ def plan_replay(request: HttpRequest, body: Annotated[schemas.SelectionIn, Body(
 def start_replay(request: HttpRequest, body: Annotated[schemas.ReplayIn, Body()]) -> Any:
     """Send the selected open letters again. How far it is, is at `status_url`."""
     order = replay(body.selected(), actor=_actor(request), **body.model_dump(exclude={"selection"}))
-    status_url = reverse("api:dead_letter_replay", args=[order.pk])
+    status_url = reverse(f"{_namespace(request)}:dead_letter_replay", args=[order.pk])
     return Answer(202, {"replay_id": order.pk, "letter_count": order.letter_count, "status_url": status_url})
 
 
@@ -159,6 +159,12 @@ def edit_letter(request: HttpRequest, letter_id: int, body: Annotated[schemas.Ed
         return Answer(200, {"differences": changed, "copy_id": None})
     copy = edit_and_replay(letter_id, body.payload, actor=_actor(request), why=body.why, version=body.version)
     return Answer(202, {"differences": changed, "copy_id": copy.pk})
+
+
+def _namespace(request: HttpRequest) -> str:
+    """Return what the project calls its API."""
+    match = request.resolver_match
+    return match.namespace if match else "api"
 
 
 def _actor(request: HttpRequest) -> Actor:

@@ -7,10 +7,10 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import ConfigDict
 
+from baton_messaging.dead_letters.operations.replay_progress import ReplayProgress
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import Replay
 from baton_messaging.ui.desk.forms import MAX_CANARY, MAX_RATE, MAX_WHY_LENGTH
-from baton_messaging.ui.desk.replays import Progress
 
 MAX_PAGE_SIZE = 200
 
@@ -173,7 +173,7 @@ class ReplayOut(Schema):
     stopped_because: str
 
     @classmethod
-    def of(cls, order: Replay, progress: Progress) -> "ReplayOut":
+    def of(cls, order: Replay, progress: ReplayProgress) -> "ReplayOut":
         """Return the figures."""
         state = "stopped" if order.stopped_at else "watching" if order.is_watching else "released"
         return cls(

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from django.conf import settings
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -16,6 +15,7 @@ from baton_messaging.models import Recovery
 from baton_messaging.recovery.findings import findings
 from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts
 from baton_messaging.ui.board.picture import picture
+from baton_messaging.ui.frame import frame
 
 RECENT: Final = timedelta(days=1)
 
@@ -29,8 +29,8 @@ def board(request: HttpRequest) -> HttpResponse:
         return render(request, "baton_messaging/board/_live.html", _live())
     if part == "charts":
         return render(request, "baton_messaging/board/_charts.html", _charts())
-    frame = {**admin.site.each_context(request), "title": _("Board"), "flower_url": settings.FLOWER_URL}
-    return render(request, "baton_messaging/board/board.html", {**frame, **_live()})
+    whole = {**frame(request, _("Board")), "flower_url": getattr(settings, "FLOWER_URL", ""), **_live()}
+    return render(request, "baton_messaging/board/board.html", whole)
 
 
 def _live() -> dict[str, Any]:

@@ -1,21 +1,28 @@
-"""One dead letter: what is known of it, what each attempt said, where its order stands, and what was done about it."""
+"""A dead letter's pages: what is known of it and was done about it; and its payload, to edit and send as a copy."""
 
 import json
 from collections.abc import Iterable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect as go_to
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
+from baton_messaging.audit.errors import NotPermitted, OperationRefused
+from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
+from baton_messaging.dead_letters.operations.errors import NotEditable
 from baton_messaging.dead_letters.operations.redirect import candidates
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.events import known_versions
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, Interruption, ProcessedMessage
+from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import RELAY, State
-from baton_messaging.ui.desk.listing import query_of
-from baton_messaging.ui.desk.pages import page
+from baton_messaging.ui.desk.forms import EditForm
+from baton_messaging.ui.desk.lists import query_of
+from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
 
 MAX_ROWS = 100  # of attempts or audit entries; nobody reads more, and the page stays small
 STEP_STATES = {
@@ -81,3 +88,54 @@ def _attempts(letter: DeadLetter) -> Iterable[Attempt]:
 
 def _interruptions(letter: DeadLetter) -> Iterable[Interruption]:
     return Interruption.objects.filter(task_id=letter.task_id).order_by("pk")[:MAX_ROWS] if letter.task_id else ()
+
+
+TITLE = _("Edit and replay")
+
+
+@require_http_methods(["GET", "POST"])
+def edit_page(request: HttpRequest, letter_id: int) -> HttpResponse:
+    """Show the form; with ``check`` the difference; else send the copy and go to its page."""
+    letter = letter_or_404(letter_id)
+    form = _form(letter, request.POST if request.method == "POST" else None)
+    if request.method == "GET":
+        demand(request, Action.EDIT)
+        return _page(request, letter, form)
+    if "check" in request.POST:
+        demand(request, Action.EDIT)
+        return _checked(request, letter, form)
+    if not form.is_valid():
+        return _page(request, letter, form, status=422)
+    try:
+        copy = edit_and_replay(letter.pk, actor=actor_of(request), **form.cleaned_data)
+    except (NotPermitted, NotEditable) as refusal:
+        return refusal_page(request, refusal, title=TITLE, status=403 if isinstance(refusal, NotPermitted) else 409)
+    except OperationRefused as refusal:
+        return _page(request, letter, form, status=422, refusal=refusal)
+    return go_to("admin:baton_messaging_deadletter_change", copy.pk)
+
+
+def _form(letter: DeadLetter, data: Any) -> EditForm:
+    envelope = letter.envelope or {}
+    versions = known_versions(letter.event_name) or [int(envelope.get("version", 1))]
+    version = envelope.get("version") if envelope.get("version") in versions else versions[-1]
+    return EditForm(data, versions=versions, initial={"payload": envelope.get("payload"), "version": version})
+
+
+def _checked(request: HttpRequest, letter: DeadLetter, form: EditForm) -> HttpResponse:
+    """Show what the copy would be. The reason is not asked for yet."""
+    form.fields["why"].required = False
+    template = "_difference.html" if request.headers.get("HX-Request") else "edit.html"
+    if not form.is_valid():
+        return _page(request, letter, form, template=template)
+    try:
+        edit = check_edit(letter, form.cleaned_data["payload"], version=form.cleaned_data["version"])
+    except OperationRefused as refusal:
+        return _page(request, letter, form, template=template, refusal=refusal)
+    return _page(request, letter, form, template=template, edit=edit)
+
+
+def _page(
+    request: HttpRequest, letter: DeadLetter, form: EditForm, *, template: str = "edit.html", **context: Any
+) -> HttpResponse:
+    return page(request, template, title=TITLE, tab="letters", letter=letter, form=form, **context)

@@ -23,7 +23,7 @@ from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import State
 from baton_messaging.routing.subscriptions import all_consumers, subscriptions_of
 from baton_messaging.ui.desk.forms import OptionalWhyForm, RedirectForm, ReplayForm, WhyForm
-from baton_messaging.ui.desk.listing import query_of, selection_of
+from baton_messaging.ui.desk.lists import query_of, selection_of
 from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -14,6 +13,7 @@ from django.utils.functional import Promise
 from baton_messaging.audit.actors import PERMISSIONS, SEE, Actor
 from baton_messaging.audit.errors import OperationRefused
 from baton_messaging.models.audit import Action
+from baton_messaging.ui.frame import frame
 
 View = Callable[..., HttpResponseBase]
 
@@ -23,8 +23,8 @@ def page(
 ) -> HttpResponse:
     """Render a page of the desk within the admin."""
     rights = {action.value: actor_of(request).may(action) for action in Action}
-    frame = {**admin.site.each_context(request), "title": title, "rights": rights}
-    return render(request, f"baton_messaging/desk/{template}", {**frame, **context}, status=status)
+    whole = {**frame(request, title), "rights": rights, **context}
+    return render(request, f"baton_messaging/desk/{template}", whole, status=status)
 
 
 def refusal_page(

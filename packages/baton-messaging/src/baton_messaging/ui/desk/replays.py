@@ -1,10 +1,7 @@
-"""Replays: how far each is, and the two things one can do about one that is under way."""
-
-from dataclasses import dataclass
+"""Pages of replays: the list, how far each is, and to stop or release one that is under way."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect as go_to
 from django.utils.translation import gettext as _
@@ -14,48 +11,12 @@ from django_htmx.http import HttpResponseStopPolling
 
 from baton_messaging.audit.errors import NotPermitted, OperationRefused
 from baton_messaging.dead_letters.operations.replay import advance, release, stop
+from baton_messaging.dead_letters.operations.replay_progress import progress_of
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.models import Replay
-from baton_messaging.models.dead_letter import State
 from baton_messaging.ui.desk.pages import actor_of, page, refusal_page
 
 PAGE_SIZE = 50
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far the letters of a replay are."""
-
-    resolved: int
-    under_way: int
-    held: int
-    died: int
-
-    @property
-    def total(self) -> int:
-        """Return how many letters there are."""
-        return self.resolved + self.under_way + self.held + self.died
-
-    @property
-    def percent(self) -> int:
-        """Return how many of a hundred are resolved."""
-        return 100 * self.resolved // self.total if self.total else 100
-
-    def is_over_for(self, order: Replay) -> bool:
-        """Tell whether nothing more of the replay will happen by itself."""
-        return not self.under_way and (not self.held or order.stopped_at is not None)
-
-
-def progress_of(order: Replay) -> Progress:
-    """Count the letters of a replay by where they are, in one query."""
-    asked_for = Q(requested_at__isnull=False)
-    counts = order.letters.aggregate(
-        resolved=Count("pk", filter=Q(state=State.RESOLVED)),
-        under_way=Count("pk", filter=Q(state=State.REQUESTED)),
-        held=Count("pk", filter=Q(state=State.OPEN) & ~asked_for),
-        died=Count("pk", filter=Q(state=State.OPEN) & asked_for),
-    )
-    return Progress(**counts)
 
 
 @require_safe

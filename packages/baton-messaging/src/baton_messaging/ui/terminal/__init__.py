@@ -1,0 +1,1 @@
+"""The terminal: arguments and tables of the commands. Needs no extra."""

@@ -1,9 +1,11 @@
-"""Dead letters in a terminal: tables that fit, and the same as JSON."""
+"""Tables in a terminal: dead letters and audit, cut to the terminal's width, and the same as JSON."""
 
 import json
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from django.core.management.base import OutputWrapper
 from django.core.serializers.json import DjangoJSONEncoder
 
 from baton_messaging.models import AuditEntry, DeadLetter
@@ -94,3 +96,11 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _cut(text: str, size: int) -> str:
     return text if len(text) <= size else f"{text[: size - 1]}…"
+
+
+USUAL_SIZE: Final = (120, 24)  # columns and lines, for a terminal that does not tell
+
+
+def width_of(out: OutputWrapper) -> int | None:
+    """Return the columns of the terminal that a command prints to, None where it prints elsewhere."""
+    return shutil.get_terminal_size(USUAL_SIZE).columns if out.isatty() else None

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,10 +10,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from baton_messaging.diagnosis.triage.gather.gather import impatient
+from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
+from baton_messaging.diagnosis.triage.links import has_path
 from baton_messaging.diagnosis.triage.lookup import BadId, look_up
 from baton_messaging.diagnosis.triage.report import Report, triage
-from baton_messaging.diagnosis.triage.stuck import has_path, survey_or_why_not
+from baton_messaging.diagnosis.triage.stuck import survey_or_report
+from baton_messaging.ui.frame import frame
 
 BAD_REQUEST = 400
 
@@ -43,7 +44,7 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
     wanted = request.GET.get("id", "").strip()
     if wanted:
         try:
-            with impatient():
+            with statement_deadline():
                 look_up(wanted)
         except BadId as refusal:
             return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=wanted)
@@ -51,7 +52,7 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
             return triage_page(request, wanted)  # which tells what does not answer
         return redirect("triage_of", wanted) if has_path(wanted) else triage_page(request, wanted)
     if request.headers.get("HX-Request"):
-        found = survey_or_why_not()
+        found = survey_or_report()
         if isinstance(found, Report):
             return render(request, "baton_messaging/triage/_verdicts.html", {"report": found})
         return render(request, "baton_messaging/triage/_stuck.html", {"survey": found})
@@ -59,12 +60,11 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
 
 
 def _stuck_page(request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
-    found, title = survey_or_why_not(), _("What is stuck")
+    found, title = survey_or_report(), _("What is stuck")
     if isinstance(found, Report):
         return _page(request, "report.html", title=title, status=status, report=found, **context)
     return _page(request, "stuck.html", title=title, status=status, survey=found, **context)
 
 
 def _page(request: HttpRequest, template: str, *, title: str, status: int = 200, **context: Any) -> HttpResponse:
-    frame = {**admin.site.each_context(request), "title": title}
-    return render(request, f"diagnosis/triage/{template}", {**frame, **context}, status=status)
+    return render(request, f"baton_messaging/triage/{template}", {**frame(request, title), **context}, status=status)

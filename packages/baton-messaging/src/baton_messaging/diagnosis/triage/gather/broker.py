@@ -1,6 +1,6 @@
-"""Ask the broker, with a deadline: one that is stopped, or behind a firewall that drops all, must not hold us up.
+"""The broker's part of a snapshot, read within a deadline, also from a broker that is stopped or behind a firewall.
 
-The asking runs in a thread that is left behind when time is up; its sockets have timeouts, so it ends by itself.
+It is read in a thread that is left behind when time is up; its sockets have timeouts, so it ends by itself.
 """
 
 import threading
@@ -23,7 +23,7 @@ CONNECT_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True)
-class BrokerLook:
+class BrokerSnapshot:
     """What the broker says. ``is_searchable``: it lets its queues be read."""
 
     reach: Reach = ANSWERS
@@ -33,32 +33,32 @@ class BrokerLook:
     is_searchable: bool = False
 
 
-def look_at_broker(queues: Collection[str], message_ids: Collection[str]) -> BrokerLook:
+def read_broker(queues: Collection[str], message_ids: Collection[str]) -> BrokerSnapshot:
     """Return the depth of the queues, and where in them and in the dead-letter queue the messages are."""
-    found: list[BrokerLook] = []
+    found: list[BrokerSnapshot] = []
     failed: list[str] = []
-    seconds = search_seconds()  # here, because a thread does not know who asks
+    seconds = search_seconds()  # here, because a thread has a context of its own
 
-    def ask() -> None:
+    def read() -> None:
         try:
-            found.append(_ask(queues, message_ids, seconds))
+            found.append(_read(queues, message_ids, seconds))
         except Exception as error:  # whatever it is, the caller is told, and answers all other questions
             failed.append(type(error).__name__)
 
-    asking = threading.Thread(target=ask, name="triage-broker", daemon=True)
-    asking.start()
-    asking.join(DEADLINE_SECONDS)
+    reader = threading.Thread(target=read, name="triage-broker", daemon=True)
+    reader.start()
+    reader.join(DEADLINE_SECONDS)
     if found:
         return found[0]
-    return BrokerLook(Reach(False, failed[0] if failed else f"no answer within {DEADLINE_SECONDS:g} s"))
+    return BrokerSnapshot(Reach(False, failed[0] if failed else f"no answer within {DEADLINE_SECONDS:g} s"))
 
 
-def _ask(queues: Collection[str], message_ids: Collection[str], seconds: float) -> BrokerLook:
+def _read(queues: Collection[str], message_ids: Collection[str], seconds: float) -> BrokerSnapshot:
     with _connection() as broker:
         names = [*queues, DEAD_LETTER_QUEUE]
-        look = BrokerLook(depths=depths(broker, names), is_full=_is_full(broker))
+        snapshot = BrokerSnapshot(depths=depths(broker, names), is_full=_is_full(broker))
         search = locate(broker, names, message_ids, by=monotonic() + seconds)
-        return replace(look, search=search, is_searchable=broker.transport.driver_type == "redis")
+        return replace(snapshot, search=search, is_searchable=broker.transport.driver_type == "redis")
 
 
 def _connection() -> kombu.Connection:
@@ -71,7 +71,7 @@ def _connection() -> kombu.Connection:
 
 
 def _is_full(broker: kombu.Connection) -> bool:
-    """Tell whether Redis takes no message for want of memory. RabbitMQ says so to those who publish only."""
+    """Tell whether Redis takes no message for want of memory. RabbitMQ says so to publishers only."""
     if broker.transport.driver_type != "redis":
         return False
     channel: Any = broker.default_channel

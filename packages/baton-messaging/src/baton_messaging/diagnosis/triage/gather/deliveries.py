@@ -1,4 +1,4 @@
-"""Each message on its way to each consumer, put together from the looks."""
+"""Deliveries put together from a snapshot: each message on its way to each consumer."""
 
 import shlex
 from collections.abc import Iterator
@@ -9,20 +9,19 @@ from celery import current_app
 
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.diagnosis.message_states import Place
-from baton_messaging.diagnosis.triage.facts import (
+from baton_messaging.diagnosis.triage.delivery_facts import (
+    DeadLetterFacts,
     Delivery,
     Failed,
     Held,
-    Letter,
     Limits,
     Processed,
     Published,
     Sighting,
     Where,
 )
-from baton_messaging.diagnosis.triage.gather.processes import hand_on
-from baton_messaging.diagnosis.triage.gather.snapshot import Looks
-from baton_messaging.diagnosis.triage.lookup import Asked
+from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
+from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.events import is_known
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
 from baton_messaging.models.dead_letter import RELAY
@@ -33,39 +32,39 @@ from baton_messaging.routing.subscriptions import subscriptions_of
 _NEAREST = ("queue", "taken", "dead letters")  # of several copies, which one is told of: the first of these
 
 
-def deliveries_of(asked: Asked, looks: Looks) -> Iterator[Delivery]:
+def deliveries_of(lookup: Lookup, snapshot: Snapshot) -> Iterator[Delivery]:
     """Return the deliveries of all messages that were asked for, oldest message first."""
-    rows = {row.message_id: row for row in asked.rows}
-    for place in _places(asked, looks):
-        if not asked.consumer or place[1] == asked.consumer:
-            yield _delivery(place, rows.get(place[0]), looks)
-    for letter in asked.letters:
-        if letter.message_id is None:  # what is no envelope of ours has nothing but its letter
-            yield _bare(letter)
+    rows = {row.message_id: row for row in lookup.rows}
+    for place in _places(lookup, snapshot):
+        if not lookup.consumer or place[1] == lookup.consumer:
+            yield _delivery(place, rows.get(place[0]), snapshot)
+    for dead_letter in lookup.dead_letters:
+        if dead_letter.message_id is None:  # what is no envelope of ours has nothing but its dead letter
+            yield _bare(dead_letter)
 
 
-def _places(asked: Asked, looks: Looks) -> list[Place]:
+def _places(lookup: Lookup, snapshot: Snapshot) -> list[Place]:
     """Return message and consumer of all that is, or was, to be delivered."""
-    places = {(row.message_id, consumer): None for row in asked.rows for consumer in _consumers(row)}
-    for message_id in asked.all_message_ids:
-        places.update(dict.fromkeys(looks.places.get(message_id, ())))
-    if asked.is_subject:
-        places.update(dict.fromkeys(looks.lettered_places.get(asked.key, ())))
+    places = {(row.message_id, consumer): None for row in lookup.rows for consumer in _consumers(row)}
+    for message_id in lookup.all_message_ids:
+        places.update(dict.fromkeys(snapshot.places.get(message_id, ())))
+    if lookup.is_subject:
+        places.update(dict.fromkeys(snapshot.dead_lettered_places.get(lookup.key, ())))
     return list(places)
 
 
 def _consumers(row: OutboxMessage) -> list[str]:
     if not is_known(row.name):
-        return [RELAY]  # nobody can say who consumes it; the relay keeps it, and in the end buries it
+        return [RELAY]  # its consumers are not known; the relay keeps it, and in the end dead-letters it
     return [known.consumer for known in subscriptions_of(row.name) if row.is_for(known.consumer)]
 
 
-def _delivery(place: Place, row: OutboxMessage | None, looks: Looks) -> Delivery:
-    (message_id, consumer), letter = looks.known.settle_place(place)
+def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> Delivery:
+    (message_id, consumer), dead_letter = snapshot.states.settle_place(place)
     place = message_id, consumer
-    failed = looks.known.last_attempt.get(place)
-    event = row.name if row else letter.event_name if letter else _event_of(failed)
-    key = row.key if row else letter.key if letter else failed.key if failed else ""
+    failed = snapshot.states.last_attempt.get(place)
+    event = row.name if row else dead_letter.event_name if dead_letter else _event_of(failed)
+    key = row.key if row else dead_letter.key if dead_letter else failed.key if failed else ""
     return Delivery(
         consumer=consumer,
         event=event,
@@ -73,25 +72,25 @@ def _delivery(place: Place, row: OutboxMessage | None, looks: Looks) -> Delivery
         queue=queue_name_of(consumer),
         owner=owner_of(consumer),
         limits=_limits(consumer),
-        published=_published(row, consumer, looks) if row else None,
-        processed=_processed(looks.known.processed.get(place)),
+        published=_published(row, consumer, snapshot) if row else None,
+        processed=_processed(snapshot.states.processed.get(place)),
         failed=_failed(failed),
-        letter=_letter(letter),
-        held=_held(looks, consumer, event, key, message_id),
-        in_flight=hand_on(place, looks.in_flight),
-        seen=_sighting(place, looks),
+        dead_letter=_dead_letter(dead_letter),
+        held=_held(snapshot, consumer, event, key, message_id),
+        in_flight=in_flight_of(place, snapshot.in_flight),
+        seen=_sighting(place, snapshot),
     )
 
 
-def _bare(letter: DeadLetter) -> Delivery:
-    consumer = letter.consumer
+def _bare(dead_letter: DeadLetter) -> Delivery:
+    consumer = dead_letter.consumer
     return Delivery(
         consumer=consumer,
-        event=letter.event_name,
+        event=dead_letter.event_name,
         message_id=None,
         queue=queue_name_of(consumer),
         owner=owner_of(consumer),
-        letter=_letter(letter),
+        dead_letter=_dead_letter(dead_letter),
     )
 
 
@@ -110,14 +109,14 @@ def _limits(consumer: str) -> Limits:
     )
 
 
-def _published(row: OutboxMessage, consumer: str, looks: Looks) -> Published:
+def _published(row: OutboxMessage, consumer: str, snapshot: Snapshot) -> Published:
     return Published(
         occurred_at=row.occurred_at,
         published_at=row.published_at,
         is_sent=row.published_at is not None or consumer in row.sent_to,
         available_at=row.available_at,
         refusal=_refusal(row.last_error, consumer),
-        ahead_count=looks.ahead.get(row.pk, 0),
+        ahead_count=snapshot.ahead.get(row.pk, 0),
     )
 
 
@@ -137,10 +136,10 @@ def _failed(row: Attempt | None) -> Failed | None:
     return Failed(row.attempt, row.error_class, row.failed_at, row.due_at, row.sent_at, row.claimed_until)
 
 
-def _letter(row: DeadLetter | None) -> Letter | None:
+def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
     if row is None:
         return None
-    return Letter(
+    return DeadLetterFacts(
         pk=row.pk,
         state=row.state,
         reason=row.reason,
@@ -151,8 +150,8 @@ def _letter(row: DeadLetter | None) -> Letter | None:
     )
 
 
-def _held(looks: Looks, consumer: str, event: str, key: str, message_id: UUID) -> Held | None:
-    hold = looks.known.holds.on(consumer, event_name=event, key=key, message_id=message_id)
+def _held(snapshot: Snapshot, consumer: str, event: str, key: str, message_id: UUID) -> Held | None:
+    hold = snapshot.states.holds.on(consumer, event_name=event, key=key, message_id=message_id)
     cause = hold.cause if hold else None
     if isinstance(cause, Pause):
         words = [cause.consumer] if cause.consumer else [f"--event={cause.event_name}", f"--key={cause.key}"]
@@ -162,11 +161,11 @@ def _held(looks: Looks, consumer: str, event: str, key: str, message_id: UUID) -
     return None
 
 
-def _sighting(place: Place, looks: Looks) -> Sighting | None:
+def _sighting(place: Place, snapshot: Snapshot) -> Sighting | None:
     message_id, consumer = place
     found = [
         Sighting(_where(find), find.ahead_count, find.delivery_count)
-        for find in looks.finds.get((str(message_id), consumer), ())
+        for find in snapshot.finds.get((str(message_id), consumer), ())
     ]
     return min(found, key=lambda seen: _NEAREST.index(seen.where), default=None)
 

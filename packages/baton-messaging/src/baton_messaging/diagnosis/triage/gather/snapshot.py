@@ -1,7 +1,7 @@
-"""Everything that is looked up, once for all that was asked. The order of the looks matters.
+"""A snapshot of broker and tables: taken once for all lookups, the broker first.
 
-The broker comes first, then the tables: a message is committed before it is acknowledged, so one that was in no queue
-then, and is in no table afterwards, is nowhere.
+The order matters: a message is committed before it is acknowledged, so one that was in no queue when the broker was
+lookup, and is in no table afterwards, is nowhere.
 """
 
 from collections import defaultdict
@@ -17,13 +17,14 @@ from django.db import connection
 
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.conf import baton
-from baton_messaging.diagnosis.message_states import Known, Place
-from baton_messaging.diagnosis.triage.facts import InHand, Process, QueueLook
-from baton_messaging.diagnosis.triage.gather.broker import BrokerLook, look_at_broker
-from baton_messaging.diagnosis.triage.gather.processes import look_at_processes
-from baton_messaging.diagnosis.triage.lookup import Asked
-from baton_messaging.models import DeadLetter, OutboxMessage
+from baton_messaging.diagnosis.message_states import MessageStates, Place
+from baton_messaging.diagnosis.triage.delivery_facts import InFlight, Process
+from baton_messaging.diagnosis.triage.facts import QueueSnapshot
+from baton_messaging.diagnosis.triage.gather.broker import BrokerSnapshot, read_broker
+from baton_messaging.diagnosis.triage.lookup import Lookup
+from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage
 from baton_messaging.models.dead_letter import State
+from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.recovery.loss_rule import MARGIN
 from baton_messaging.recovery.queue_states import served_until
 from baton_messaging.routing.ownership import queue_name_of
@@ -39,17 +40,17 @@ _COUNT_AHEAD: Final = """
 
 
 @dataclass(frozen=True)
-class Looks:
-    """What the looks brought. ``ahead`` counts the unsent rows before each unsent row that was asked for.
+class Snapshot:
+    """What broker and tables said. ``ahead`` counts the unsent rows before each unsent row that was asked for.
 
-    ``served_until`` is looked up only if somebody may have been overtaken: it reads the newest rows of the inbox.
+    ``served_until`` is read only if a message may have been overtaken: it reads the newest rows of the inbox.
     """
 
     now: datetime
-    broker: BrokerLook
-    known: Known
+    broker: BrokerSnapshot
+    states: MessageStates
     processes: tuple[Process, ...]
-    in_flight: dict[Any, InHand]
+    in_flight: dict[Any, InFlight]
     ahead: dict[int, int]
     served_until: dict[str, datetime]
 
@@ -62,18 +63,18 @@ class Looks:
     def places(self) -> dict[UUID, list[Place]]:
         """Return the places that attempts, inbox and dead letters know, by message."""
         found: dict[UUID, list[Place]] = defaultdict(list)
-        known: tuple[Iterable[Place], ...] = (self.known.last_attempt, self.known.processed, self.known.letters)
+        known: tuple[Iterable[Place], ...] = (self.states.last_attempt, self.states.processed, self.states.dead_letters)
         for place in dict.fromkeys(chain(*known)):
             found[place[0]].append(place)
         return found
 
     @cached_property
-    def lettered_places(self) -> dict[str, list[Place]]:
+    def dead_lettered_places(self) -> dict[str, list[Place]]:
         """Return the places of the dead letters that are no edited copies, by key."""
         found: dict[str, list[Place]] = defaultdict(list)
-        for place, letter in self.known.letters.items():
-            if not letter.copy_of_id:
-                found[letter.key].append(place)
+        for place, dead_letter in self.states.dead_letters.items():
+            if not dead_letter.copy_of_id:
+                found[dead_letter.key].append(place)
         return found
 
     @cached_property
@@ -85,24 +86,26 @@ class Looks:
         return found
 
     @cached_property
-    def queues(self) -> dict[str, QueueLook]:
+    def queues(self) -> dict[str, QueueSnapshot]:
         """Return what the broker says of each queue."""
         is_complete = self.broker.is_searchable and self.broker.search.is_complete
         return {
-            name: QueueLook(depth.waiting, is_complete, depth.taken, depth.consumer_count, self.served_until.get(name))
+            name: QueueSnapshot(
+                depth.waiting, is_complete, depth.taken, depth.consumer_count, self.served_until.get(name)
+            )
             for name, depth in self.broker.depths.items()
         }
 
 
-def look(asks: Sequence[Asked]) -> Looks:
-    """Look everywhere."""
-    ids = {message_id for asked in asks for message_id in asked.all_message_ids}
-    broker = look_at_broker(_queues(asks), [str(message_id) for message_id in ids - _done_for_good(asks)])
-    processes, in_flight = look_at_processes()
-    known = Known([asked.key for asked in asks if asked.is_subject and asked.key], ids)
+def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
+    """Read the broker, then the tables."""
+    ids = {message_id for lookup in lookups for message_id in lookup.all_message_ids}
+    broker = read_broker(_queues(lookups), [str(message_id) for message_id in ids - _done_for_good(lookups)])
+    processes, in_flight = read_processes()
+    states = MessageStates([lookup.key for lookup in lookups if lookup.is_subject and lookup.key], ids)
     moment = now()
-    served = served_until() if _may_any_be_overtaken(asks, known, moment) else {}
-    return Looks(moment, broker, known, processes, in_flight, _ahead(asks), served)
+    served = served_until() if _may_any_be_overtaken(lookups, states, moment) else {}
+    return Snapshot(moment, broker, states, processes, in_flight, _ahead(lookups), served)
 
 
 def now() -> datetime:
@@ -119,37 +122,37 @@ def all_queues() -> list[str]:
     return [queue.name for queue in baton().queues]
 
 
-def _may_any_be_overtaken(asks: Sequence[Asked], known: Known, moment: datetime) -> bool:
+def _may_any_be_overtaken(lookups: Sequence[Lookup], states: MessageStates, moment: datetime) -> bool:
     """Tell whether a message left for the broker so long ago that later ones can have overtaken it."""
-    sent_at = (row.published_at for asked in asks for row in asked.rows if not row.settled_at)
-    requested_at = (letter.requested_at for letter in known.letters.values())
+    sent_at = (row.published_at for lookup in lookups for row in lookup.rows if not row.settled_at)
+    requested_at = (dead_letter.requested_at for dead_letter in states.dead_letters.values())
     return any(at and moment - at > MARGIN for at in chain(sent_at, requested_at))
 
 
-def _done_for_good(asks: Sequence[Asked]) -> set[UUID]:
+def _done_for_good(lookups: Sequence[Lookup]) -> set[UUID]:
     """Return the messages that all their consumers have processed: reading the queues tells nothing of them.
 
     A settled message is one, whatever happens meanwhile, unless it has a dead letter that may be sent again.
     """
-    settled = {row.message_id for asked in asks for row in asked.rows if row.settled_at}
+    settled = {row.message_id for lookup in lookups for row in lookup.rows if row.settled_at}
     if not settled:
         return settled
-    letters = DeadLetter.objects.filter(message_id__any_of=settled).exclude(state=State.RESOLVED)
-    return settled - set(letters.values_list("message_id", flat=True))
+    dead_letters = DeadLetter.objects.filter(message_id__any_of=settled).exclude(state=State.RESOLVED)
+    return settled - set(dead_letters.values_list("message_id", flat=True))
 
 
-def _queues(asks: Sequence[Asked]) -> list[str]:
+def _queues(lookups: Sequence[Lookup]) -> list[str]:
     """Return the queues that the messages may be in: all, if one has left the outbox and its event is not known."""
-    if any(asked.has_unknown_events for asked in asks):
+    if any(lookup.has_unknown_events for lookup in lookups):
         return all_queues()
-    names = {row.name for asked in asks for row in asked.rows}
+    names = {row.name for lookup in lookups for row in lookup.rows}
     found = {queue_name_of(known.consumer) for name in names for known in subscriptions_of(name)}
     return sorted(found & set(all_queues()))
 
 
-def _ahead(asks: Sequence[Asked]) -> dict[int, int]:
+def _ahead(lookups: Sequence[Lookup]) -> dict[int, int]:
     """Count before the first of them only; the others are at most as far back as their number among these says."""
-    unsent = sorted(_unsent(asks), key=lambda row: row.pk)
+    unsent = sorted(_unsent(lookups), key=lambda row: row.pk)
     if not unsent:
         return {}
     with connection.cursor() as cursor:
@@ -158,5 +161,42 @@ def _ahead(asks: Sequence[Asked]) -> dict[int, int]:
     return {row.pk: before + number for number, row in enumerate(unsent)}
 
 
-def _unsent(asks: Sequence[Asked]) -> Iterator[OutboxMessage]:
-    return (row for asked in asks for row in asked.rows if row.published_at is None)
+def _unsent(lookups: Sequence[Lookup]) -> Iterator[OutboxMessage]:
+    return (row for lookup in lookups for row in lookup.rows if row.published_at is None)
+
+
+def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
+    """Return all processes, and which of them has which message in flight (by message id as text, and consumer)."""
+    rows = list(Heartbeat.objects.order_by("role", "name"))
+    in_flight: dict[Any, InFlight] = {}
+    for row in sorted(rows, key=lambda row: row.is_fresh):  # what a living process says wins
+        process = _process(row)
+        for entry in (*row.reserved, *row.running):
+            held = InFlight(process, _time(entry.get("started_at")))
+            in_flight.update({(message_id, entry["consumer"]): held for message_id in entry["message_ids"]})
+    return tuple(map(_process, rows)), in_flight
+
+
+def in_flight_of(place: Place, in_flight: dict[Any, InFlight]) -> InFlight | None:
+    """Return which process has the message of a place in flight."""
+    message_id, consumer = place
+    return in_flight.get((str(message_id), consumer))
+
+
+def _process(row: Heartbeat) -> Process:
+    running: Iterable[Any] = row.running
+    return Process(
+        name=row.name,
+        role=row.role,
+        beaten_at=row.beaten_at,
+        is_fresh=row.is_fresh,
+        is_consuming=row.is_consuming,
+        queues=tuple(row.queues),
+        running_count=len(list(running)),
+        last_finished_at=row.last_finished_at,
+        finds_broker_full=row.trouble == Trouble.BROKER_FULL,
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

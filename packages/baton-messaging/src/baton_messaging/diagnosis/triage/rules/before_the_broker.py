@@ -1,6 +1,6 @@
 """Rules for a message that the broker does not have: it waits in the outbox, or for its next attempt.
 
-The owner is who must act for it to go on: the platform for relay and broker, the consumer's team for a hold.
+The owner is the team that must act for it to go on: the platform for relay and broker, the consumer's team for a hold.
 """
 
 from datetime import timedelta
@@ -8,9 +8,16 @@ from typing import Final
 
 from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.facts import Delivery, Facts
-from baton_messaging.diagnosis.triage.rules.ruling import ENLARGE_BROKER, RESTART_BROKER, START_RELAY, WAIT, Ruling
-from baton_messaging.diagnosis.triage.verdict import Line, State, Step, line
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
+from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.rules.conclusion import (
+    ENLARGE_BROKER,
+    RESTART_BROKER,
+    START_RELAY,
+    WAIT,
+    Conclusion,
+)
+from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, phrase
 
 # Seconds that a relay at work may take for a message with none before it. Its lease is 30 s: one that died with the
 # message in hand is no reason to call the others stalled.
@@ -18,7 +25,7 @@ GRACE_SECONDS: Final = 35.0
 QUEUE_FULL: Final = "queue full"
 
 
-def in_outbox(delivery: Delivery, facts: Facts) -> Ruling | None:
+def in_outbox(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """It is in the outbox, unsent: the relay's."""
     row = delivery.published
     if row is None or row.is_sent or delivery.failed or delivery.seen:
@@ -32,62 +39,64 @@ def in_outbox(delivery: Delivery, facts: Facts) -> Ruling | None:
         return held(delivery, facts)
     since = max(row.occurred_at, row.available_at or row.occurred_at)
     if not row.ahead_count and facts.now - since > timedelta(seconds=GRACE_SECONDS):
-        return Ruling(State.RELAY_STALLED, facts.platform, START_RELAY, True, line("relay_does_nothing"))
-    return Ruling(State.WAITING, facts.platform, WAIT, detail=line("before_it", count=row.ahead_count))
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, phrase("relay_does_nothing"))
+    return Conclusion(State.WAITING, facts.platform, WAIT, detail=phrase("before_it", count=row.ahead_count))
 
 
-def waits_in_database(delivery: Delivery, facts: Facts) -> Ruling | None:
+def waits_in_database(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """It failed, or is held or replayed, and is due at a time."""
     failed = delivery.failed
     if failed is None or failed.sent_at or delivery.seen:
         return None
     if delivery.held:
         return held(delivery, facts)
-    attempt = line("next_attempt", number=failed.number, max=delivery.limits.max_attempts, at=failed.due_at)
+    attempt = phrase("next_attempt", number=failed.number, max=delivery.limits.max_attempts, at=failed.due_at)
     if failed.due_at > facts.now:
-        return Ruling(State.RETRYING, delivery.owner, Step("wait_until", {"at": failed.due_at}), detail=attempt)
-    return _relay_or_broker(facts) or Ruling(State.RETRYING, delivery.owner, WAIT, detail=attempt)
+        return Conclusion(State.RETRYING, delivery.owner, Step("wait_until", {"at": failed.due_at}), detail=attempt)
+    return _relay_or_broker(facts) or Conclusion(State.RETRYING, delivery.owner, WAIT, detail=attempt)
 
 
-def held(delivery: Delivery, _facts: Facts) -> Ruling | None:
+def held(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     """A person paused it, or its circuit is open."""
     hold = delivery.held
     if hold is None:
         return None
     if hold.is_pause:
         step = Step("resume", command=f"python manage.py consumers resume {hold.resume}")
-        return Ruling(State.HELD, delivery.owner, step, True, line("pause"))
+        return Conclusion(State.HELD, delivery.owner, step, True, phrase("pause"))
     step = Step("mend_dependency", {"error": hold.error_class, "at": hold.next_trial_at})
-    return Ruling(State.HELD, delivery.owner, step, detail=line("open_circuit"))
+    return Conclusion(State.HELD, delivery.owner, step, detail=phrase("open_circuit"))
 
 
-def _relay_or_broker(facts: Facts) -> Ruling | None:
+def _relay_or_broker(facts: Facts) -> Conclusion | None:
     """Return why nothing leaves. The broker first: without it no relay can work."""
 
-    def stalled(step: Step, detail: Line) -> Ruling:
-        return Ruling(State.RELAY_STALLED, facts.platform, step, True, detail)
+    def stalled(step: Step, detail: Phrase) -> Conclusion:
+        return Conclusion(State.RELAY_STALLED, facts.platform, step, True, detail)
 
     relays = facts.of_role("relay")
     if not facts.broker.answers:
-        return stalled(RESTART_BROKER, line("broker_away"))
+        return stalled(RESTART_BROKER, phrase("broker_away"))
     if facts.is_broker_full:
-        return stalled(ENLARGE_BROKER, line("broker_is_full"))
+        return stalled(ENLARGE_BROKER, phrase("broker_is_full"))
     if not any(relay.is_fresh for relay in relays):
-        return stalled(START_RELAY, line("relay_is_dead"))
+        return stalled(START_RELAY, phrase("relay_is_dead"))
     if not any(relay.is_at_work for relay in relays):
-        return stalled(START_RELAY, line("relay_does_nothing"))
+        return stalled(START_RELAY, phrase("relay_does_nothing"))
     return None
 
 
-def _refused(delivery: Delivery, facts: Facts, refusal: str) -> Ruling:
+def _refused(delivery: Delivery, facts: Facts, refusal: str) -> Conclusion:
     """One queue does not take it. A full one is its consumers' business, anything else the platform's."""
     if QUEUE_FULL in refusal:
         owner: Team = delivery.owner
         step = Step("work_off_queue", {"queue": delivery.queue})
-        return Ruling(State.RELAY_STALLED, owner, step, True, line("queue_is_full", queue=delivery.queue))
+        return Conclusion(State.RELAY_STALLED, owner, step, True, phrase("queue_is_full", queue=delivery.queue))
     remedy = remedy_for(delivery.queue)
     if remedy in refusal:
         step = Step("migrate_queue", command=remedy)
-        return Ruling(State.RELAY_STALLED, facts.platform, step, True, line("declared_otherwise", queue=delivery.queue))
+        return Conclusion(
+            State.RELAY_STALLED, facts.platform, step, True, phrase("declared_otherwise", queue=delivery.queue)
+        )
     step = Step("read_refusal", command="python manage.py backlog_check")
-    return Ruling(State.RELAY_STALLED, facts.platform, step, True, line("refused_by_broker"))
+    return Conclusion(State.RELAY_STALLED, facts.platform, step, True, phrase("refused_by_broker"))

@@ -6,8 +6,8 @@ from typing import Final
 
 from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.facts import Facts, Subject
-from baton_messaging.diagnosis.triage.rules.ruling import NOTHING
-from baton_messaging.diagnosis.triage.verdict import Line, State, Step, Verdict, line
+from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING
+from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
 
 # Seconds after the last effect within which we may have read the outbox too early to see what it published.
 JUST_NOW_SECONDS: Final = 5.0
@@ -16,27 +16,27 @@ JUST_NOW_SECONDS: Final = 5.0
 def judge_rows(facts: Facts, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
     """Return what is wrong with the rows, given the verdicts on their messages."""
     if not facts.subjects and not facts.deliveries and not facts.events:
-        yield _verdict(facts, None, State.NOT_PUBLISHED, "never_heard_of", line("no_trace", id=facts.key))
+        yield _verdict(facts, None, State.NOT_PUBLISHED, "never_heard_of", phrase("no_trace", id=facts.key))
     for subject in facts.subjects:
         yield from _judge_row(facts, subject, verdicts)
 
 
 def _judge_row(facts: Facts, subject: Subject, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
-    row = line("row", kind=subject.kind, id=subject.key, at=subject.created_at, status=subject.status)
+    row = phrase("row", kind=subject.kind, id=subject.key, at=subject.created_at, status=subject.status)
     if not subject.exists:
         if facts.events:
-            gone = line("row_gone", kind=subject.kind, id=subject.key)
+            gone = phrase("row_gone", kind=subject.kind, id=subject.key)
             yield _verdict(facts, subject, State.ROW_GONE, "row_was_deleted", gone)
     elif subject.first_event not in facts.events:
         yield _without_message(facts, subject, row)
     elif _waits_for_nothing(facts, subject, verdicts):
-        missing = line("awaited", events=", ".join(subject.awaited))
+        missing = phrase("awaited", events=", ".join(subject.awaited))
         owner = facts.owners.get(subject.awaited[0].partition(".")[0])
         yield _verdict(facts, subject, State.NOT_PUBLISHED, "follow_up_missing", row, missing, owner=owner)
 
 
-def _without_message(facts: Facts, subject: Subject, row: Line) -> Verdict:
-    missing = line("no_outbox_row", event=subject.first_event)
+def _without_message(facts: Facts, subject: Subject, row: Phrase) -> Verdict:
+    missing = phrase("no_outbox_row", event=subject.first_event)
     age = facts.now - (subject.created_at or facts.now)
     if age < timedelta(seconds=facts.retention_seconds):
         return _verdict(facts, subject, State.NOT_PUBLISHED, "row_without_message", row, missing)
@@ -46,7 +46,7 @@ def _without_message(facts: Facts, subject: Subject, row: Line) -> Verdict:
 
 
 def _waits_for_nothing(facts: Facts, subject: Subject, verdicts: Sequence[Verdict]) -> bool:
-    """Tell whether all is done, and yet the row waits for an event that nobody published."""
+    """Tell whether all is done, and yet the row waits for an event that was not published."""
     if subject.is_settled or not subject.awaited or any(verdict.state != State.DONE for verdict in verdicts):
         return False
     done_at = [delivery.processed.processed_at for delivery in facts.deliveries if delivery.processed]
@@ -55,7 +55,7 @@ def _waits_for_nothing(facts: Facts, subject: Subject, verdicts: Sequence[Verdic
 
 
 def _verdict(
-    facts: Facts, subject: Subject | None, state: State, detail: str, *evidence: Line, owner: Team | None = None
+    facts: Facts, subject: Subject | None, state: State, detail: str, *evidence: Phrase, owner: Team | None = None
 ) -> Verdict:
     is_done = state == State.DONE
     team = owner or (facts.owners.get(subject.queue) if subject else None) or facts.platform
@@ -65,6 +65,6 @@ def _verdict(
         step=NOTHING if is_done else Step(f"mend_{detail}"),
         needs_person=not is_done,
         event=subject.first_event if subject else "",
-        detail=line(detail),
+        detail=phrase(detail),
         evidence=evidence,
     )

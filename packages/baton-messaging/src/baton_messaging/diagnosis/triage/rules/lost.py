@@ -1,4 +1,4 @@
-"""Rules for a message that left for the broker and that nobody has. What becomes of it is the reconciler's rule.
+"""Rules for a message that left for the broker and was lost. What becomes of it is the reconciler's rule.
 
 Triage may know earlier than the reconciler that a message is lost: on Redis it searches the broker for this one, and on
 RabbitMQ it need not wait until the message is old enough. Then the next step says what the reconciler waits for.
@@ -9,16 +9,17 @@ from datetime import timedelta
 from typing import Final
 
 from baton_messaging.broker.inspect.depth import Depth
-from baton_messaging.diagnosis.triage.facts import Delivery, Facts, QueueLook
-from baton_messaging.diagnosis.triage.rules.ruling import (
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
+from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot
+from baton_messaging.diagnosis.triage.rules.conclusion import (
     ENLARGE_BROKER,
     START_BEAT,
     START_COLLECTOR,
     WAIT,
-    Ruling,
+    Conclusion,
     start_worker,
 )
-from baton_messaging.diagnosis.triage.verdict import State, Step, line
+from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.recovery.loss_rule import QueueState, grace, proof_of_loss, wait_for_proof
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
@@ -26,8 +27,8 @@ from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 UNDER_WAY_SECONDS: Final = 2.0
 
 
-def lost(delivery: Delivery, facts: Facts) -> Ruling | None:
-    """It left, and nobody has it: the reconciler sends it again, if it runs, as soon as its rule allows."""
+def lost(delivery: Delivery, facts: Facts) -> Conclusion | None:
+    """It left, and neither broker nor worker has it: the reconciler sends it again as soon as its rule allows."""
     state = _queue_state(delivery, facts)
     if state is None or delivery.seen or not _is_nowhere(delivery, facts, state):
         return None
@@ -38,28 +39,28 @@ def lost(delivery: Delivery, facts: Facts) -> Ruling | None:
 
 def _queue_state(delivery: Delivery, facts: Facts) -> QueueState | None:
     """Return what the reconciler would be told of the queue; None while the message may still be on its way there."""
-    look, left_at = facts.queues.get(delivery.queue), delivery.left_at
-    if look is None or left_at is None or facts.now - left_at < timedelta(seconds=UNDER_WAY_SECONDS):
+    queue, left_at = facts.queues.get(delivery.queue), delivery.left_at
+    if queue is None or left_at is None or facts.now - left_at < timedelta(seconds=UNDER_WAY_SECONDS):
         return None
     return QueueState(
         queue=delivery.queue,
-        depth=Depth(look.waiting_count, look.taken_count),
+        depth=Depth(queue.waiting_count, queue.taken_count),
         looked_at=facts.now,
-        served_until=look.served_until,
-        is_in_flight_known=_have_all_said(delivery, facts, look),
-        uncollected_count=facts.queues.get(DEAD_LETTER_QUEUE, QueueLook(0)).total_count,
+        served_until=queue.served_until,
+        is_in_flight_known=_have_all_said(delivery, facts, queue),
+        uncollected_count=facts.queues.get(DEAD_LETTER_QUEUE, QueueSnapshot(0)).total_count,
     )
 
 
-def _have_all_said(delivery: Delivery, facts: Facts, look: QueueLook) -> bool:
+def _have_all_said(delivery: Delivery, facts: Facts, queue: QueueSnapshot) -> bool:
     """Tell whether each consumer that RabbitMQ counts is a worker that has said since the message left what it holds.
 
-    A worker that fell silent may hold it: then the worker is the fault, and who answers for its queue.
+    A worker that fell silent may hold it: then the worker is at fault, and its queue's team is the owner.
     """
     left_at, under_way = delivery.left_at, timedelta(seconds=UNDER_WAY_SECONDS)
     workers = [worker for worker in facts.consumers_of(delivery.queue) if worker.is_fresh]
     have_said = all(left_at is not None and worker.beaten_at - left_at > under_way for worker in workers)
-    return have_said and (look.consumer_count or 0) <= len(workers)
+    return have_said and (queue.consumer_count or 0) <= len(workers)
 
 
 def _is_nowhere(delivery: Delivery, facts: Facts, state: QueueState) -> bool:
@@ -70,38 +71,40 @@ def _is_nowhere(delivery: Delivery, facts: Facts, state: QueueState) -> bool:
     return delivery.left_at is not None and proof_of_loss(delivery.left_at, collected) is not None
 
 
-def _lost_or_given_up(count: int, facts: Facts) -> Ruling:
+def _lost_or_given_up(count: int, facts: Facts) -> Conclusion:
     """It may be among those that RabbitMQ gave up, which it does not show."""
-    question, detail = line("is_it_given_up", count=count), line("lost_or_dead")
+    question, detail = phrase("is_it_given_up", count=count), phrase("lost_or_dead")
     step = WAIT if _has_collector(facts) else START_COLLECTOR
-    return Ruling(State.UNKNOWN, facts.platform, step, step is not WAIT, detail, open_questions=(question,))
+    return Conclusion(State.UNKNOWN, facts.platform, step, step is not WAIT, detail, open_questions=(question,))
 
 
-def _without_reconciler(facts: Facts) -> Ruling | None:
+def _without_reconciler(facts: Facts) -> Conclusion | None:
     """It runs as a task: beat sends it, a worker of the platform's queue takes it. And the broker must have room."""
     if facts.is_broker_full:
-        return Ruling(State.LOST, facts.platform, ENLARGE_BROKER, True, line("broker_is_full"))
+        return Conclusion(State.LOST, facts.platform, ENLARGE_BROKER, True, phrase("broker_is_full"))
     if not any(beat.is_at_work for beat in facts.of_role("beat")):
-        return Ruling(State.LOST, facts.platform, START_BEAT, True, line("no_reconciler"))
+        return Conclusion(State.LOST, facts.platform, START_BEAT, True, phrase("no_reconciler"))
     if not any(worker.is_at_work for worker in facts.consumers_of(facts.platform_queue)):
-        return Ruling(State.LOST, facts.platform, start_worker(facts.platform_queue), True, line("no_worker_for_it"))
+        return Conclusion(
+            State.LOST, facts.platform, start_worker(facts.platform_queue), True, phrase("no_worker_for_it")
+        )
     return None
 
 
-def _until_sent_again(delivery: Delivery, facts: Facts, state: QueueState) -> Ruling | None:
-    """Say what the reconciler waits for. For a queue that nobody serves it waits in vain: that is the fault then."""
+def _until_sent_again(delivery: Delivery, facts: Facts, state: QueueState) -> Conclusion | None:
+    """Say what the reconciler waits for. For a queue without a worker it waits in vain: that is the fault then."""
     left_at = delivery.left_at or facts.now
     wait = wait_for_proof(left_at, state)
     if wait == "collector":
         step = Step("wait_for_collector") if _has_collector(facts) else START_COLLECTOR
-        return Ruling(State.LOST, facts.platform, step, step is START_COLLECTOR, line("collector_first"))
+        return Conclusion(State.LOST, facts.platform, step, step is START_COLLECTOR, phrase("collector_first"))
     if wait == "queue" and not any(worker.is_at_work for worker in facts.consumers_of(delivery.queue)):
         return None
     if wait == "queue":
-        return Ruling(State.LOST, facts.platform, Step("wait_for_queue", {"queue": delivery.queue}))
+        return Conclusion(State.LOST, facts.platform, Step("wait_for_queue", {"queue": delivery.queue}))
     if wait == "grace":
-        return Ruling(State.LOST, facts.platform, Step("wait_for_grace", {"at": left_at + grace()}))
-    return Ruling(State.LOST, facts.platform, Step("wait_for_reconciler"))
+        return Conclusion(State.LOST, facts.platform, Step("wait_for_grace", {"at": left_at + grace()}))
+    return Conclusion(State.LOST, facts.platform, Step("wait_for_reconciler"))
 
 
 def _has_collector(facts: Facts) -> bool:

@@ -1,50 +1,53 @@
 """Rules for a message that has come to an end: done, or dead; and for long work that keeps its own row."""
 
-from baton_messaging.diagnosis.triage.facts import Delivery, Facts
-from baton_messaging.diagnosis.triage.rules.ruling import NOTHING, START_BEAT, WAIT, Ruling, start_worker
-from baton_messaging.diagnosis.triage.verdict import State, Step, line
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
+from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, START_BEAT, WAIT, Conclusion, start_worker
+from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 
 
-def work_failed(delivery: Delivery, _facts: Facts) -> Ruling | None:
+def work_failed(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     """The message was processed, and the work that it asked for failed."""
     work = delivery.work
-    if work is None or work.state != "failed" or (delivery.letter and delivery.letter.state == "open"):
+    if work is None or work.state != "failed" or (delivery.dead_letter and delivery.dead_letter.state == "open"):
         return None
-    return Ruling(State.DEAD, delivery.owner, Step("repeat_work"), True, line("work_failed", detail=work.detail))
+    return Conclusion(State.DEAD, delivery.owner, Step("repeat_work"), True, phrase("work_failed", detail=work.detail))
 
 
-def processed(delivery: Delivery, _facts: Facts) -> Ruling | None:
+def processed(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     """The inbox has it: whatever else there is, its effect is in the database, once."""
-    return Ruling(State.DONE, delivery.owner, NOTHING) if delivery.processed else None
+    return Conclusion(State.DONE, delivery.owner, NOTHING) if delivery.processed else None
 
 
-def dead(delivery: Delivery, _facts: Facts) -> Ruling | None:
+def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     """A person must decide, or has decided."""
-    letter = delivery.letter
-    if letter is None:
+    dead_letter = delivery.dead_letter
+    if dead_letter is None:
         return None
-    if letter.state == "open":
-        step = Step("replay", letter_id=letter.pk, command=f"python manage.py dead_letters show {letter.pk}")
-        return Ruling(State.DEAD, delivery.owner, step, True, line("reason", reason=letter.reason))
-    if letter.state == "discarded":
-        step = Step("decided", letter_id=letter.pk)
-        return Ruling(State.DEAD, delivery.owner, step, detail=line("discarded", reason=letter.reason))
-    if letter.state == "requested" and letter.requested_at is None:
-        step = Step("wait_for_canary", letter_id=letter.pk)
-        return Ruling(State.HELD, delivery.owner, step, detail=line("replay_planned"))
+    if dead_letter.state == "open":
+        step = Step(
+            "replay", dead_letter_id=dead_letter.pk, command=f"python manage.py dead_letters show {dead_letter.pk}"
+        )
+        return Conclusion(State.DEAD, delivery.owner, step, True, phrase("reason", reason=dead_letter.reason))
+    if dead_letter.state == "discarded":
+        step = Step("decided", dead_letter_id=dead_letter.pk)
+        return Conclusion(State.DEAD, delivery.owner, step, detail=phrase("discarded", reason=dead_letter.reason))
+    if dead_letter.state == "requested" and dead_letter.requested_at is None:
+        step = Step("wait_for_canary", dead_letter_id=dead_letter.pk)
+        return Conclusion(State.HELD, delivery.owner, step, detail=phrase("replay_planned"))
     return None
 
 
-def work_running(delivery: Delivery, facts: Facts) -> Ruling | None:
-    """Its own row says that somebody works on it; the lease says whether that is still true."""
+def work_running(delivery: Delivery, facts: Facts) -> Conclusion | None:
+    """Its own row says that a worker has it; the lease says whether that is still true."""
     work = delivery.work
     if work is None or work.state != "running":
         return None
     if work.lease_expires_at and work.lease_expires_at > facts.now:
-        return Ruling(State.RUNNING, delivery.owner, WAIT, detail=line("on_worker", worker=work.worker))
+        return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=phrase("on_worker", worker=work.worker))
     if not any(worker.is_at_work for worker in facts.consumers_of(delivery.queue)):
         step = start_worker(delivery.queue)
-        return Ruling(State.NOBODY_CONSUMES, delivery.owner, step, True, line("no_worker"))
+        return Conclusion(State.NOBODY_CONSUMES, delivery.owner, step, True, phrase("no_worker"))
     if not any(beat.is_at_work for beat in facts.of_role("beat")):
-        return Ruling(State.RETRYING, facts.platform, START_BEAT, True, line("not_taken_up"))
-    return Ruling(State.RETRYING, delivery.owner, WAIT, detail=line("taken_up"))
+        return Conclusion(State.RETRYING, facts.platform, START_BEAT, True, phrase("not_taken_up"))
+    return Conclusion(State.RETRYING, delivery.owner, WAIT, detail=phrase("taken_up"))

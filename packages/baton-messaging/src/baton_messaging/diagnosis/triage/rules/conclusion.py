@@ -1,0 +1,37 @@
+"""A rule's conclusion on a delivery, before evidence is added; and the next steps that several rules share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from baton_messaging.conf import Team
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
+from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A state with its owner and next step."""
+
+    state: State
+    owner: Team
+    step: Step
+    needs_person: bool = False
+    detail: Phrase | None = None
+    open_questions: tuple[Phrase, ...] = ()
+
+
+Rule = Callable[[Delivery, Facts], Conclusion | None]
+
+WAIT = Step("wait")
+NOTHING = Step("nothing")
+RESTART_BROKER = Step("restart_broker")
+ENLARGE_BROKER = Step("enlarge_broker")
+START_RELAY = Step("start_relay", command="python manage.py relay")
+START_COLLECTOR = Step("start_collector", command="python manage.py collect_dead_letters")
+START_BEAT = Step("start_beat", command="python -m celery -A config beat")
+
+
+def start_worker(queue: str) -> Step:
+    """Return the step that gives a queue a consumer."""
+    return Step("start_worker", {"queue": queue}, command=f"python -m celery -A config worker -Q {queue}")

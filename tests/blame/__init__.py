@@ -1,0 +1,1 @@
+"""Faults of the shop: what `make blame` injects into exports, mail and orders."""
