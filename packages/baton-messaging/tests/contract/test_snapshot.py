@@ -1,7 +1,6 @@
 """The depths that a page or a scrape reads are those of the broker, whichever it is."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from baton_messaging.broker.inspect import snapshot
@@ -11,8 +10,7 @@ from tests.contract.celery_app import QUEUES
 
 
 @pytest.fixture
-def looked_at(broker: Broker, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
-    settings.CELERY_BROKER_READ_URL = broker.service.url
+def looked_at(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     monkeypatch.setattr(snapshot, "current_app", broker.app)
     monkeypatch.setattr(snapshot, "_pending", None)
     monkeypatch.setattr(snapshot, "_last", None)

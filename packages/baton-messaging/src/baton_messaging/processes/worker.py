@@ -1,6 +1,6 @@
 """A worker's heartbeat is written by the timer of its event loop, the loop that takes messages and hands them out.
 
-Celery's bootstep, added in the project's celery.py. The loop also turns while the pool drains, and while the broker is
+Celery's bootstep, added by baton_messaging.install. The loop also turns while the pool drains, and while the broker is
 away (worker/consumer.py calls between two tries to connect), so a worker that waits for its broker lives; it only does
 not consume. Hazard: with the pool ``solo`` a task *is* the loop, and one that runs for longer than
 HEARTBEAT_STALE_SECONDS looks dead.

@@ -141,7 +141,7 @@ def test_the_number_of_queries_does_not_grow(scrape: Any) -> None:
 
 
 @pytest.fixture(params=["refuses", "hangs", "amqp hangs"])
-def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[str]:
+def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     hanging = socket.create_server(("127.0.0.1", 0))  # takes connections, and never says a word
     is_amqp = request.param.startswith("amqp")
     address = f"127.0.0.1:{hanging.getsockname()[1]}"
@@ -150,7 +150,6 @@ def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
         hanging.close()
     monkeypatch.setitem(current_app.conf, "broker_read_url", url)
     monkeypatch.setattr(snapshot, "_last", None)
-    settings.CELERY_BROKER_READ_URL = url
     if is_amqp:
         monkeypatch.setitem(current_app.conf, "broker_transport_options", {})
     yield request.param

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 import structlog
 from celery import current_app
-from django.conf import settings
 
 from baton_messaging.broker.inspect.depth import Depth, depths
 from baton_messaging.broker.options import AMQP_SCHEMES
@@ -78,6 +77,6 @@ def _depths(queues: Sequence[str]) -> dict[str, Depth]:
 
 
 def _timeouts() -> dict[str, Any]:
-    if urlsplit(settings.CELERY_BROKER_READ_URL).scheme in AMQP_SCHEMES:
+    if urlsplit(current_app.conf.broker_read_url or "").scheme in AMQP_SCHEMES:
         return {"read_timeout": SOCKET_SECONDS, "write_timeout": SOCKET_SECONDS}
     return {"socket_timeout": SOCKET_SECONDS, "socket_connect_timeout": SOCKET_SECONDS}
