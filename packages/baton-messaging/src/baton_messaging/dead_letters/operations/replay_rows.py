@@ -116,7 +116,7 @@ def call_back(dead_letters: DeadLetterQuerySet) -> None:
 
 
 def _take_back(dead_letters: DeadLetterQuerySet) -> list[int]:
-    """Take out of the outbox what was put back there and no relay has in flight; return the ids of its dead letters."""
+    """Take out of the outbox what was put back there and no relay has claimed; return the ids of its dead letters."""
     ids = list(dead_letters.filter(consumer=RELAY).values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_BACK, {"ids": ids, "relay": RELAY})
