@@ -46,7 +46,7 @@ class Command(BaseCommand):
             raise CommandError(str(refusal), returncode=REFUSED) from refusal
 
     def _list(self, options: dict[str, Any]) -> None:
-        letters = _selection(options).letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
+        letters = _selection(options).dead_letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
         self._print_rows([letter_row(letter) for letter in letters[: options["limit"]]], _LIST_COLUMNS, options)
 
     def _groups(self, options: dict[str, Any]) -> None:

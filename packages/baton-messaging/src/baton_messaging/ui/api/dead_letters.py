@@ -55,7 +55,7 @@ def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
 def list_letters(request: HttpRequest, filters: Annotated[schemas.Filters, Query()]) -> Any:
     """Return the letters that match, the newest first."""
     resolve_applied()
-    letters = filters.selection().letters().order_by("-died_at", "-pk")
+    letters = filters.selection().dead_letters().order_by("-died_at", "-pk")
     found = Paginator(letters, filters.page_size).get_page(filters.page)
     return {"count": found.paginator.count, "page": found.number, "items": list(found)}
 

@@ -55,7 +55,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     except BadSelection as error:
         selection, refusal = Selection(), error
     # A page of the list needs neither traceback nor envelope, which are most of a row.
-    letters = selection.letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
+    letters = selection.dead_letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
     letters = letters.none() if refusal else letters
     found = Paginator(letters, PAGE_SIZE).get_page(request.GET.get("page"))
     return page(
