@@ -227,8 +227,8 @@ def long_history() -> Iterator[int]:
             "gen_random_uuid(), 'sample.take_one', 1, 0, 'k', '{}', 'E', '', '', '', now() - interval '1 day', now()",
         ),
         (
-            "baton_dead_letter (consumer, event_name, key, owner, reason, error_class, error_message, traceback, raw, task_id,"
-            " attempt_count, fingerprint, state, first_failed_at, died_at, replay_count)",
+            "baton_dead_letter (consumer, event_name, key, owner, reason, error_class, error_message, traceback, raw,"
+            " task_id, attempt_count, fingerprint, state, first_failed_at, died_at, replay_count)",
             "'sample.take_one', '', '', '', 'expired', '', '', '', '', '', 1, '', 'open', now(),"
             " now() - interval '1 day', 0",
         ),
