@@ -109,7 +109,7 @@ def picture() -> Picture:
 
 
 def _dead_counts() -> Counter[str]:
-    """Count the open letters by consumer; those of made-up names together, or they would fill the page."""
+    """Count the open dead letters by consumer; those of made-up names together, or they would fill the page."""
     counts = Counter[str]()
     for consumer, count in DeadLetter.objects.open().order_by().values_list("consumer").annotate(Count("pk")):
         counts[counted_as(consumer)] += count

@@ -164,7 +164,7 @@ class RedirectPage(OperationPage):
         return RedirectForm(data, consumers=sorted(consumers))
 
     def about(self, selection: Selection) -> dict[str, Any]:
-        """Count what can move: the letters of consumers that this release does not have."""
+        """Count what can move: the dead letters of consumers that this release does not have."""
         return {"count": selection.letters().replayable().exclude(consumer__in=all_consumers()).count()}
 
     def run(self, selection: Selection, **answers: Any) -> HttpResponse:
