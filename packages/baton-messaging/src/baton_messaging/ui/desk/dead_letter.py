@@ -53,7 +53,7 @@ def dead_letter_page(request: HttpRequest, dead_letter_id: int) -> HttpResponse:
         payload=pretty(dead_letter.envelope["payload"]) if dead_letter.envelope else "",
         envelope=pretty({name: value for name, value in (dead_letter.envelope or {}).items() if name != "payload"}),
         timeline=[(STEP_STATES[step.state], step) for step in progress_of(dead_letter.key)] if dead_letter.key else (),
-        audit=AuditEntry.objects.filter(letters__letter_id=dead_letter.pk).order_by("-pk")[:MAX_ROWS],
+        audit=AuditEntry.objects.filter(dead_letters__dead_letter_id=dead_letter.pk).order_by("-pk")[:MAX_ROWS],
         can_be_replayed=is_open and bool(dead_letter.envelope or dead_letter.raw),
         can_be_edited=is_open and bool(dead_letter.envelope) and dead_letter.consumer != RELAY,
         redirect_to=candidates(dead_letter) if is_open and dead_letter.envelope else [],
