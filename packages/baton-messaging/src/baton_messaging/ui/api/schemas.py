@@ -1,4 +1,4 @@
-"""The shapes of the desk's API."""
+"""Schemas of the desk's API: what it takes and what it returns."""
 
 from datetime import datetime
 from typing import Any

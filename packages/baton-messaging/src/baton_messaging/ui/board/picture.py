@@ -1,4 +1,4 @@
-"""The pipeline at this moment: a station for each place where a message can be, with what is there.
+"""The picture of the pipeline at this moment: a station for each place where a message can be, with what is there.
 
 A fixed number of queries and one look at the broker, which may not answer: then the stations behind it say so, and all
 others are as true as ever.

@@ -1,4 +1,4 @@
-"""The forms of the operations on a selection: say what would happen, ask how and why, do it, and say what happened."""
+"""Pages of the operations on a selection: say what would happen, ask how and why, do it, and say what happened."""
 
 from typing import Any, ClassVar
 
