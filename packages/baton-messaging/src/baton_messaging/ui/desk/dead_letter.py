@@ -15,7 +15,7 @@ from baton_messaging.dead_letters.operations.errors import NotEditable
 from baton_messaging.dead_letters.operations.redirect import candidates
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.diagnosis.progress import STATE_TEXTS, progress_of
 from baton_messaging.events import known_versions
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, Interruption, ProcessedMessage
 from baton_messaging.models.audit import Action
@@ -25,13 +25,6 @@ from baton_messaging.ui.desk.lists import query_of
 from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
 
 MAX_ROWS = 100  # of attempts or audit entries; nobody reads more, and the page stays small
-STEP_STATES = {
-    "waiting": _("waiting to be sent"),
-    "queued": _("in the queue"),
-    "retrying": _("will be tried again"),
-    "done": _("done"),
-    "dead": _("dead"),
-}
 
 
 @require_safe
@@ -52,7 +45,7 @@ def dead_letter_page(request: HttpRequest, dead_letter_id: int) -> HttpResponse:
         interruptions=_interruptions(dead_letter),
         payload=pretty(dead_letter.envelope["payload"]) if dead_letter.envelope else "",
         envelope=pretty({name: value for name, value in (dead_letter.envelope or {}).items() if name != "payload"}),
-        timeline=[(STEP_STATES[step.state], step) for step in progress_of(dead_letter.key)] if dead_letter.key else (),
+        timeline=[(STATE_TEXTS[step.state], step) for step in progress_of(dead_letter.key)] if dead_letter.key else (),
         audit=AuditEntry.objects.filter(dead_letters__dead_letter_id=dead_letter.pk).order_by("-pk")[:MAX_ROWS],
         can_be_replayed=is_open and bool(dead_letter.envelope or dead_letter.raw),
         can_be_edited=is_open and bool(dead_letter.envelope) and dead_letter.consumer != RELAY,
