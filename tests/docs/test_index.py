@@ -31,7 +31,9 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 def test_every_page_of_docs_and_packages_has_its_line_in_the_index() -> None:
     listed = {path for _, path, _ in links(ROOT / "docs" / "README.md")}
-    wanted = [page for page in pages() if _name(page).startswith(("docs/", "packages/")) and "/tests/" not in _name(page)]
+    wanted = [
+        page for page in pages() if _name(page).startswith(("docs/", "packages/")) and "/tests/" not in _name(page)
+    ]
     assert [_name(page) for page in wanted if page not in listed and page != ROOT / "docs" / "README.md"] == []
 
 

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from baton_messaging.models import Heartbeat
 from baton_messaging.observability.prometheus.scrape import exposition
 from baton_messaging.observability.statistics.rollup import roll_up
+from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
-
-from tests.observability.prometheus.test_metrics import a_heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,7 +24,7 @@ MADE_UP_BY_PROMETHEUS = {"le"}
 @pytest.fixture
 def told(db: None, empty_broker: None) -> dict[str, set[str]]:
     """Return the labels of each sample that a scrape tells; those that only exports would bring are added."""
-    a_heartbeat("beat")
+    Heartbeat.objects.create(name="beat@test", role="beat", hostname="test", pid=1, started_at=timezone.now(), is_consuming=True)
     roll_up()
     labels: dict[str, set[str]] = {"baton_export_duration_seconds": {"format", "quantile"}}
     for family in text_string_to_metric_families(exposition().decode()):

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from baton_dev.project import PROJECT_DIR
 from baton_messaging.checks.objections import ANCHORS, PAGE
 from baton_messaging.checks.publishing import check_publishing
 from baton_messaging.conf import baton
@@ -14,6 +13,9 @@ from django.core.checks import run_checks
 from django.test import override_settings
 
 from tests.checks.shipping import EVENTS, TASKS, objections, shipping
+
+PACKAGE = Path(__file__).resolve().parents[2]
+assert (PACKAGE / "pyproject.toml").exists()
 
 
 def with_options(options: str) -> str:
@@ -50,11 +52,11 @@ BAD = {
     ),
     "an early ack": ("E403", {"tasks": with_options("acks_late=False")}),
     "an acked failure": ("E403", {"tasks": with_options("acks_on_failure=True")}),
-    "another app's queue": ("E501", {"tasks": with_options('queue="orders"')}),
-    "another app's services": ("E502", {"tasks": f"from orders.services import place_order\n{TASKS}"}),
+    "another app's queue": ("E501", {"tasks": with_options('queue="parcels"')}),
+    "another app's services": ("E502", {"tasks": f"from tests.parcels.services import hand_in\n{TASKS}"}),
     "another app's models, late": (
         "E502",
-        {"tasks": f"{TASKS}\ndef late():\n    from orders.models import Order\n    import inventory.services\n"},
+        {"tasks": f"{TASKS}\ndef late():\n    from tests.parcels.models import Parcel\n    import tests.parcels.tasks\n"},
     ),
     "not in tasks.py": (
         "E601 E401",
@@ -91,7 +93,7 @@ GOOD = {
         "tasks": with_options("bundle_size=1"),
     },
     "events of another app": {
-        "tasks": f"from inventory.events import StockReserved\nfrom orders import events\n{TASKS}"
+        "tasks": f"from tests.parcels.events import ParcelHandedIn\nfrom tests.sample import events\n{TASKS}"
     },
     "retries for a week": {"tasks": with_options("max_retries=168, retry_backoff_max=3600")},
 }
@@ -130,15 +132,15 @@ def test_the_objection_says_where_the_call_stands(tmp_path: Path) -> None:
 def test_a_queue_whose_dead_letters_lead_nowhere_is_refused() -> None:
     declared = celery_queues(baton().queues, delivery_limit=3)
     for queue in declared:
-        if queue.name == "inventory":
+        if queue.name == "parcels":
             queue.queue_arguments = {}
     with override_settings(CELERY_TASK_QUEUES=declared):
         (found,) = [message for message in run_checks() if message.id == "baton.E402"]
-    assert "inventory" in found.msg
+    assert "parcels" in found.msg
 
 
 def test_a_queue_that_the_redis_transport_is_not_told_of_is_refused() -> None:
-    options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "queues": ("orders", "dead_letters")}
+    options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "queues": ("parcels", "dead_letters")}
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=options):
         found = [message.msg for message in run_checks() if message.id == "baton.E402"]
     assert len(found) == len(baton().queues) - 1
@@ -174,10 +176,10 @@ def test_a_lease_that_is_renewed_too_seldom_is_refused() -> None:
 
 
 def test_every_check_is_explained_on_the_page() -> None:
-    page = (PROJECT_DIR / PAGE).read_text()
-    source = "".join(path.read_text() for path in (PROJECT_DIR / "messaging" / "checks").glob("*.py"))
-    numbers = set(re.findall(r'"(?:messaging\.)?([EW]\d{3})"', source))
+    page = (PACKAGE / "docs" / Path(PAGE).name).read_text()
+    source = "".join(path.read_text() for path in (PACKAGE / "src" / "baton_messaging" / "checks").glob("*.py"))
+    numbers = set(re.findall(r'"(?:baton\.)?([EW]\d{3})"', source))
     assert len(numbers) > 20
-    assert [number for number in sorted(numbers) if f"`messaging.{number}`" not in page] == []
+    assert [number for number in sorted(numbers) if f"`baton.{number}`" not in page] == []
     titles = [line.removeprefix("## ").lower() for line in page.splitlines() if line.startswith("## ")]
     assert {*ANCHORS.values()} <= {re.sub(r"[^a-z0-9 -]", "", title).replace(" ", "-") for title in titles}

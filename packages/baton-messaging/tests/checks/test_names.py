@@ -44,7 +44,7 @@ def test_without_a_table_of_queues_the_key_is_named() -> None:
         ("ALERT_GROWTH_COUNTS", ["ten"]),
         ("DESK_ORIGIN", None),
         ("QUEUES", ()),
-        ("QUEUES", ["orders"]),
+        ("QUEUES", ["sample"]),
         ("QUEUES", [*settings.BATON["QUEUES"], settings.BATON["QUEUES"][0]]),
     ],
 )
