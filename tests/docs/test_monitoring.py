@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from baton_messaging.models import Heartbeat
@@ -11,9 +10,10 @@ from baton_messaging.observability.statistics.rollup import roll_up
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.docs.pages import ROOT, anchors
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "docs" / "monitoring"
 NAME = re.compile(r"\bbaton_\w+")
 SELECTOR = re.compile(r"\b(baton_\w+)\{([^}]*)\}")
@@ -24,7 +24,9 @@ MADE_UP_BY_PROMETHEUS = {"le"}
 @pytest.fixture
 def told(db: None, empty_broker: None) -> dict[str, set[str]]:
     """Return the labels of each sample that a scrape tells; those that only exports would bring are added."""
-    Heartbeat.objects.create(name="beat@test", role="beat", hostname="test", pid=1, started_at=timezone.now(), is_consuming=True)
+    Heartbeat.objects.create(
+        name="beat@test", role="beat", hostname="test", pid=1, started_at=timezone.now(), is_consuming=True
+    )
     roll_up()
     labels: dict[str, set[str]] = {"baton_export_duration_seconds": {"format", "quantile"}}
     for family in text_string_to_metric_families(exposition().decode()):
@@ -88,9 +90,3 @@ def test_each_alert_says_whose_it_is_and_what_to_read() -> None:
         assert "owner" in rule["labels"] or "$labels.owner" in rule["summary"], rule
         page, _hash, anchor = rule["runbook"].partition("#")
         assert anchor in anchors(ROOT / page), rule
-
-
-def anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -120,7 +120,7 @@ def test_a_replay_of_many_takes_each_effect_once() -> None:
     )
     wait_until(is_drained, seconds=PATIENCE_SECONDS, what="an empty queue")
     assert effects() == sorted(UUID(letter.key) for letter in found)
-    assert order.letters.filter(state=State.RESOLVED).count() == LETTER_COUNT
+    assert order.dead_letters.filter(state=State.RESOLVED).count() == LETTER_COUNT
 
 
 def test_an_event_that_the_relay_does_not_know_is_listed_and_leaves_when_it_does() -> None:
