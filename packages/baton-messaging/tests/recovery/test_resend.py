@@ -25,7 +25,7 @@ MEANWHILE: dict[str, Change] = {
 
 def found() -> list[Loss]:
     states, held = take_snapshot(["sample"])
-    return losses_of(CONSUMER, states["sample"], held=held.get(CONSUMER, set()), limit=10)
+    return losses_of(CONSUMER, states["sample"], in_flight=held.get(CONSUMER, set()), limit=10)
 
 
 @pytest.mark.parametrize("change", MEANWHILE.values(), ids=MEANWHILE)
