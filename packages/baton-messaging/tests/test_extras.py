@@ -38,11 +38,11 @@ def manage(*words: str) -> tuple[int, str]:
 
 def test_every_command_works_without_any_extra() -> None:
     letter = a_letter()
-    key = str(uuid4())
+    key = uuid4()
     with transaction.atomic():
         publish(Sampled(sample_id=key))
     assert manage("check")[0] == 0
-    code, output = manage("triage", key)
+    code, output = manage("triage", str(key))
     assert (code, "relay stalled" in output) == (1, True)
     code, output = manage("triage", str(letter.pk))
     assert (code, f"dead_letters show {letter.pk}" in output) == (1, True)

@@ -108,8 +108,8 @@ def test_no_secret_is_printed_whatever_an_error_quotes(
 
 
 def test_what_is_no_secret_is_not_hidden(extra: Callable[..., None], settings: Any) -> None:
-    settings.CELERY_TASK_ROUTES = {"a.task": {"queue": "orders", "routing_key": "orders"}}
-    harmless = "orders auth.User http://shop.example.com/ PBKDF2PasswordHasher"
+    settings.CELERY_TASK_ROUTES = {"a.task": {"queue": "sample", "routing_key": "sample"}}
+    harmless = "sample auth.User http://shop.example.com/ PBKDF2PasswordHasher"
     extra(lambda: iter([replace(ALL_IS_WELL, found=harmless)]))
     assert harmless in as_json(examine_all())
 

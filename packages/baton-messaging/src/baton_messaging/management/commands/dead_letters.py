@@ -53,7 +53,9 @@ class Command(BaseCommand):
             raise CommandError(str(refusal), returncode=REFUSED) from refusal
 
     def _list(self, options: dict[str, Any]) -> None:
-        dead_letters = _selection(options).dead_letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
+        dead_letters = (
+            _selection(options).dead_letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
+        )
         self._print_rows(
             [dead_letter_row(dead_letter) for dead_letter in dead_letters[: options["limit"]]], _LIST_COLUMNS, options
         )
