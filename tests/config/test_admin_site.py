@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from baton_dev.project import PROJECT_DIR
 from django.contrib import admin
+from django.contrib.auth.models import User
+from django.test import Client
 from unfold.sites import UnfoldAdminSite
 
 PAGE = """
@@ -43,3 +45,13 @@ def test_check_finds_what_is_wrong_with_a_page_that_nobody_has_imported(column: 
 
 def test_the_admin_looks_as_unfold_does() -> None:
     assert isinstance(admin.site, UnfoldAdminSite)
+
+
+@pytest.mark.django_db
+def test_the_menu_leads_to_the_board_and_to_the_tables_of_each_app() -> None:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    menu = client.get("/admin/").content.decode()
+    assert 'href="/ops/"' in menu
+    assert 'href="/triage/"' in menu
+    assert 'href="/admin/baton_messaging/outboxmessage/"' in menu
