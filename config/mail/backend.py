@@ -53,7 +53,7 @@ def _file_name(message: EmailMessage) -> str:
     """Return e.g. ``20260131T235959.123456Z-confirmed-0198….eml``; without the headers the Message-ID."""
     headers = message.extra_headers
     name_parts = [headers.get("X-Mail-Kind", "mail"), headers.get("X-Mail-About", headers.get("Message-ID", ""))]
-    name = "-".join([timezone.now().strftime("%Y%m%dT%H%M%S.%fZ"), *name_parts])
+    name = "-".join([timezone.now().strftime("%Y%m%dT%H%M%S.%fZ"), *filter(None, name_parts)])
     return re.sub(r"[^A-Za-z0-9.-]+", "_", name).strip("_") + ".eml"
 
 

@@ -1,7 +1,6 @@
 """Celery: brokers, queues, acknowledgement, limits, schedule. Facts measured on celery 5.7 are answered here."""
 
-from baton_messaging.broker.options import broker_settings
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
+from baton_messaging.install import beat_schedule, broker_settings, celery_queues, route_task
 from celery.schedules import crontab
 
 from config.env import env
@@ -11,13 +10,7 @@ from config.queues import QUEUES
 # that kills workers twice; few enough that a message that kills its worker does so for seconds, not for a night (F07).
 DELIVERY_LIMIT = 3
 
-_broker = broker_settings(
-    env.CELERY_BROKER_URL,
-    exchange=EXCHANGE.name,
-    queues=[*(queue.name for queue in QUEUES), DEAD_LETTER_QUEUE],
-    dead_letter_queue=DEAD_LETTER_QUEUE,
-    delivery_limit=DELIVERY_LIMIT,
-)
+_broker = broker_settings(env.CELERY_BROKER_URL, QUEUES, delivery_limit=DELIVERY_LIMIT)
 CELERY_BROKER_READ_URL = _broker.url  # both, because to broker_url Celery prefers the environment's variable
 CELERY_BROKER_WRITE_URL = _broker.url
 CELERY_BROKER_TRANSPORT_OPTIONS = _broker.transport_options
@@ -31,8 +24,7 @@ CELERY_WORKER_POOL = "baton_messaging.worker.pool:TaskPool"  # -P prefork; notic
 # --- Queues and routes: from the one table -------------------------------------------------------------------------
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 CELERY_TASK_ROUTES = (route_task,)
-CELERY_TASK_DEFAULT_QUEUE = "baton"  # Celery's own tasks; those of the apps are routed
-CELERY_TASK_DEFAULT_EXCHANGE = EXCHANGE.name
+CELERY_TASK_DEFAULT_QUEUE = "baton"  # Celery's own tasks, and plain ones that go to no queue of the table
 CELERY_TASK_CREATE_MISSING_QUEUES = False  # a typo fails at once (F51)
 
 # --- Acknowledgement: a consumer expects to fail -------------------------------------------------------------------
@@ -77,17 +69,9 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5  # seconds; beat's sign of life is a tick, so 
 # Times of the clock, not intervals, so that restarts of beat skip nothing (F79). `expires` (seconds) is below the
 # interval: after an outage one tick runs, not a flood of old ones (F78).
 CELERY_BEAT_SCHEDULE = {
+    **beat_schedule(),  # Baton's own: pruning, dead letters, reconciler, statistics
     # Often, because it is what an export of a killed worker waits for; expired ticks are dropped (F78).
     "take_up_exports": {"task": "orders.take_up_exports", "schedule": 10.0, "options": {"expires": 10}},
     "expire_exports": {"task": "orders.expire_exports", "schedule": crontab(minute="*/5"), "options": {"expires": 240}},
-    "prune": {"task": "baton.prune", "schedule": crontab(minute="*/10"), "options": {"expires": 300}},
-    "tend_dead_letters": {
-        "task": "baton.tend_dead_letters",
-        "schedule": crontab(),  # every minute: an alert about a new kind of failure waits no longer
-        "options": {"expires": 50},
-    },
-    # Every minute: an emptied broker costs the grace (RECONCILE_GRACE_SECONDS) and at most that.
-    "reconcile": {"task": "baton.reconcile", "schedule": crontab(), "options": {"expires": 50}},
-    "rollup": {"task": "baton.rollup", "schedule": crontab(), "options": {"expires": 50}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(env.BATON_STATE_DIR / "celerybeat-schedule")

@@ -1,11 +1,15 @@
 """What orders and exports tell triage of their ids, and the API that the staff lookups."""
 
 from datetime import timedelta
+from io import StringIO
 from uuid import uuid4
 
 import pytest
+from baton_messaging.models import OutboxMessage
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from orders.exports.models import Export
@@ -70,3 +74,41 @@ def test_the_api_answers_the_staff_and_nobody_else(order: Order) -> None:
     assert set(verdicts) == {"inventory.reserve_stock", "notifications.send_order_received", "orders.record_sale"}
     assert verdicts["inventory.reserve_stock"]["state"] == "relay stalled"
     assert staff.get(f"/api/orders/{uuid4()}/triage").status_code == 404
+
+
+def run(*words: str) -> tuple[int, str]:
+    """Return the exit code of ``manage.py triage``, and what it prints."""
+    out = StringIO()
+    try:
+        call_command("triage", *words, stdout=out)
+    except SystemExit as end:
+        return int(str(end.code)), out.getvalue()
+    return 0, out.getvalue()
+
+
+def test_an_order_without_its_message_is_the_shops(order: Order) -> None:
+    OutboxMessage.objects.all().delete()
+    code, text = run(str(order.pk))
+    assert code == 1
+    assert "not published (the row has no message)\n  whose   Shop team <shop@example.com>" in text
+    Order.objects.update(placed_at=timezone.now() - timedelta(minutes=6))
+    assert "1  not published" in run("--stuck")[1]
+
+
+def test_messages_without_their_order_are_the_shops(order: Order) -> None:
+    order_id = order.pk
+    order.lines.all().delete()
+    order.delete()
+    text = run(str(order_id))[1]
+    assert f"{order_id}: its row is gone (a message tells of it)\n  whose   Shop team" in text
+    assert "inventory.reserve_stock: relay stalled" in text
+
+
+def test_the_page_of_an_order_is_for_the_staff(order: Order) -> None:
+    address = reverse("orders:triage", args=[order.pk])
+    customer, staff = Client(), Client()
+    customer.force_login(User.objects.create_user("carl"))
+    staff.force_login(User.objects.create_user("sam", is_staff=True))
+    for client in (Client(), customer):
+        assert client.get(address).status_code == 302
+    assert (staff.get(address).status_code, staff.head(address).status_code) == (200, 200)

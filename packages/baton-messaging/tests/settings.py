@@ -48,8 +48,10 @@ INSTALLED_APPS = [
     "baton_messaging",
     "baton_messaging.ui",
     "tests.sample",
+    "tests.parcels",
 ]
 MIDDLEWARE = [
+    "django_structlog.middlewares.RequestMiddleware",
     "baton_messaging.middleware.correlate",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",

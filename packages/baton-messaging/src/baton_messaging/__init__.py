@@ -1,8 +1,8 @@
 """Messages between a Django project and its Celery workers that do not get lost, and at every moment have an owner.
 
 The rooms follow the message. Each band of rooms imports from those below it, never from those above, and within a band
-the order of the way is kept, too: contracts in pyproject.toml. An app imports what is public, and nothing else; a public
-module stands where its imports put it (errors and events at the very bottom, extend and testing at the top).
+the order of the way is kept, too: contracts in pyproject.toml. An app imports what is public, and nothing else; a
+public module stands where its imports put it (errors and events at the very bottom, extend and testing at the top).
 
 PUBLIC
     events          what happened, as data

@@ -10,6 +10,7 @@ class BatonMessagingConfig(AppConfig):
 
     name = "baton_messaging"
     verbose_name = _("Messaging")
+    default_auto_field = "django.db.models.BigAutoField"  # as in the migrations, whatever the project's own default is
 
     def ready(self) -> None:
         """Register checks and receivers: importing does, and models must be there first."""

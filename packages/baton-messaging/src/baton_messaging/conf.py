@@ -136,7 +136,14 @@ def read(given: object) -> Baton:
     for key in given:
         if key not in known:
             raise BadSetting(f"Unknown key of BATON: {key}. Did you mean {_nearest(str(key), known)}?")
-    return Baton(**{key.lower(): _checked(key, value, known[key].default) for key, value in given.items()})
+    keys = Baton(**{key.lower(): _checked(key, value, known[key].default) for key, value in given.items()})
+    names = [queue.name for queue in keys.queues]
+    if keys.platform_queue not in names:
+        raise BadSetting(
+            f"BATON['PLATFORM_QUEUE']: expected a queue of QUEUES ({', '.join(names)}), got {keys.platform_queue!r}: "
+            f"add Queue({keys.platform_queue!r}, owner=…) to QUEUES, or name one of them."
+        )
+    return keys
 
 
 def _checked(key: str, value: Any, default: object) -> Any:

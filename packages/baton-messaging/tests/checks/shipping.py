@@ -41,6 +41,18 @@ def print_label(order_id):
 
 
 @contextmanager
+def celery_conf(**changes: Any) -> Iterator[None]:
+    """Change what the Celery application goes by."""
+    conf = current_app.conf
+    before = {name: conf[name] for name in changes}
+    conf.update(changes)
+    try:
+        yield
+    finally:
+        conf.update(before)
+
+
+@contextmanager
 def shipping(folder: Path, *, queue: str = "shipping", **files: str) -> Iterator[None]:
     """Install the app, its files changed as told."""
     root = folder / "shipping"
@@ -53,11 +65,11 @@ def shipping(folder: Path, *, queue: str = "shipping", **files: str) -> Iterator
     before = dict(subscriptions._BY_CONSUMER), dict(events._REGISTER), set(current_app.tasks)
     sys.path.insert(0, str(folder))
     try:
-        with override_settings(
-            INSTALLED_APPS=[*settings.INSTALLED_APPS, "shipping"],
-            BATON={**settings.BATON, "QUEUES": queues},
-            CELERY_TASK_QUEUES=celery_queues(queues, delivery_limit=3),
-            CELERY_BROKER_TRANSPORT_OPTIONS=_options(queue),
+        with (
+            override_settings(
+                INSTALLED_APPS=[*settings.INSTALLED_APPS, "shipping"], BATON={**settings.BATON, "QUEUES": queues}
+            ),
+            celery_conf(task_queues=celery_queues(queues, delivery_limit=3), broker_transport_options=_options(queue)),
         ):
             importlib.invalidate_caches()
             importlib.import_module("shipping.tasks")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from baton_dev.project import PROJECT_DIR
+from baton_messaging import checks
 from baton_messaging.checks.objections import ANCHORS, PAGE
 from baton_messaging.checks.publishing import check_publishing
 from baton_messaging.conf import baton
@@ -13,7 +14,7 @@ from django.conf import settings
 from django.core.checks import run_checks
 from django.test import override_settings
 
-from tests.checks.shipping import EVENTS, TASKS, objections, shipping
+from tests.checks.shipping import EVENTS, TASKS, celery_conf, objections, shipping
 
 
 def with_options(options: str) -> str:
@@ -132,14 +133,14 @@ def test_a_queue_whose_dead_letters_lead_nowhere_is_refused() -> None:
     for queue in declared:
         if queue.name == "inventory":
             queue.queue_arguments = {}
-    with override_settings(CELERY_TASK_QUEUES=declared):
+    with celery_conf(task_queues=declared):
         (found,) = [message for message in run_checks() if message.id == "baton.E402"]
     assert "inventory" in found.msg
 
 
 def test_a_queue_that_the_redis_transport_is_not_told_of_is_refused() -> None:
     options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "queues": ("orders", "dead_letters")}
-    with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=options):
+    with celery_conf(broker_transport_options=options):
         found = [message.msg for message in run_checks() if message.id == "baton.E402"]
     assert len(found) == len(baton().queues) - 1
 
@@ -150,9 +151,9 @@ def test_only_a_deployment_is_warned_of_owners_whom_no_mail_reaches() -> None:
     assert len(found) == len(baton().queues)
 
 
-@pytest.mark.parametrize("name", ["CELERY_TASK_ALWAYS_EAGER", "CELERY_TASK_EAGER_PROPAGATES"])
+@pytest.mark.parametrize("name", ["task_always_eager", "task_eager_propagates"])
 def test_running_consumers_inside_the_producer_is_refused(name: str) -> None:
-    with override_settings(**{name: True}):
+    with celery_conf(**{name: True}):
         assert [message for message in run_checks() if message.id == "baton.E203"]
 
 
@@ -169,15 +170,15 @@ def test_settings_out_of_their_order_are_refused(smaller: str, larger: str) -> N
 
 def test_a_lease_that_is_renewed_too_seldom_is_refused() -> None:
     options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "lease_renewal_seconds": 20}
-    with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=options):
+    with celery_conf(broker_transport_options=options):
         assert [message for message in run_checks() if message.id == "baton.E007"]
 
 
 def test_every_check_is_explained_on_the_page() -> None:
-    page = (PROJECT_DIR / PAGE).read_text()
-    source = "".join(path.read_text() for path in (PROJECT_DIR / "messaging" / "checks").glob("*.py"))
-    numbers = set(re.findall(r'"(?:messaging\.)?([EW]\d{3})"', source))
-    assert len(numbers) > 20
-    assert [number for number in sorted(numbers) if f"`messaging.{number}`" not in page] == []
+    page = (PROJECT_DIR.parent.parent / PAGE).read_text()
+    source = "".join(path.read_text() for path in Path(checks.__file__).parent.glob("*.py"))
+    numbers = set(re.findall(r'"(?:baton\.)?([EW]\d{3})"', source))
+    assert len(numbers) > 40
+    assert [number for number in sorted(numbers) if f"`baton.{number}`" not in page] == []
     titles = [line.removeprefix("## ").lower() for line in page.splitlines() if line.startswith("## ")]
     assert {*ANCHORS.values()} <= {re.sub(r"[^a-z0-9 -]", "", title).replace(" ", "-") for title in titles}

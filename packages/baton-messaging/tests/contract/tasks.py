@@ -14,14 +14,11 @@ from typing import Any
 from baton_messaging.worker.consumer import Consumer
 from celery import Task
 from celery.exceptions import Reject
-from celery.signals import task_prerun
 
 from tests.contract.celery_app import ALERT_HEARTBEAT_SECONDS, ALERT_RENEWAL_SECONDS, FINISHED, STARTED, make_app
-from tests.project.celery import check_database_connection
 
 HARD_LIMIT_SECONDS = 1
 
-task_prerun.disconnect(check_database_connection)  # there is no database
 logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s")
 visibility = os.environ.get("CONTRACT_VISIBILITY_TIMEOUT")
 app = make_app(os.environ["CELERY_BROKER_URL"], visibility_timeout=float(visibility) if visibility else None)

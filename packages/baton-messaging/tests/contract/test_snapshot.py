@@ -1,7 +1,6 @@
 """The depths that a page or a scrape reads are those of the broker, whichever it is."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from baton_messaging.broker.inspect import snapshot
@@ -11,19 +10,18 @@ from tests.contract.celery_app import QUEUES
 
 
 @pytest.fixture
-def looked_at(broker: Broker, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
-    settings.CELERY_BROKER_READ_URL = broker.service.url
+def looked_at(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     monkeypatch.setattr(snapshot, "current_app", broker.app)
-    monkeypatch.setattr(snapshot, "_look", None)
+    monkeypatch.setattr(snapshot, "_pending", None)
     monkeypatch.setattr(snapshot, "_last", None)
     yield broker
-    if snapshot._look is not None:
-        snapshot._look.exception(timeout=10)
+    if snapshot._pending is not None:
+        snapshot._pending.exception(timeout=10)
 
 
 def test_a_look_counts_what_waits(looked_at: Broker) -> None:
     for _ in range(3):
         looked_at.send("wait", "nowhere")
-    found = snapshot.look_at([*QUEUES, "no such queue"], seconds=10)
+    found = snapshot.depths_in_time([*QUEUES, "no such queue"], seconds=10)
     assert found is not None
     assert (found[QUEUES[0]].waiting, found[QUEUES[1]].waiting, found["no such queue"].waiting) == (3, 0, 0)

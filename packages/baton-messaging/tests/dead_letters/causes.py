@@ -5,7 +5,6 @@ Runs on either broker: with TEST_BROKER_URL=amqp://… the same table is worked 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -19,7 +18,6 @@ from baton_messaging.routing.send import send_bundle
 from celery import current_app
 from django.db import transaction
 
-from orders.models import Order
 from tests.sample.events import Doomed, Fleeting
 
 
@@ -33,18 +31,6 @@ class Cause:
     error: str
     tells: bool = True
     consumer: str = "sample.die"
-
-
-def bare_order() -> Order:
-    """Return an order that nothing was published of."""
-    return Order.objects.create(
-        customer_name="Ann Example",
-        customer_email="ann@example.com",
-        language="en",
-        currency="EUR",
-        total=Decimal("9.50"),
-        request_fingerprint="",
-    )
 
 
 def place(*events: Event) -> list[UUID]:

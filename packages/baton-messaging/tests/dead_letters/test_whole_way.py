@@ -16,8 +16,8 @@ from baton_messaging.publish import publish
 from celery import current_app
 from django.db import transaction
 
-from tests.dead_letters.causes import bare_order
 from tests.dead_letters.factories import SHELL, letters
+from tests.parcels.models import Parcel
 from tests.sample.events import Doomed
 from tests.sample.models import Effect
 from tests.sample.tasks import REPAIRED
@@ -60,14 +60,14 @@ def effects() -> list[UUID]:
     return sorted(Effect.objects.values_list("sample_id", flat=True))
 
 
-def test_a_group_is_replayed_after_the_repair_and_each_order_finishes() -> None:
-    order = bare_order()
+def test_a_group_is_replayed_after_the_repair_and_the_app_is_told() -> None:
+    parcel = Parcel.objects.create()
     with transaction.atomic():
-        publish(Doomed(sample_id=order.pk, behaviour="permanent"))
-    keys = [*place(*["permanent"] * 10), order.pk]
+        publish(Doomed(sample_id=parcel.pk, behaviour="permanent"))
+    keys = [*place(*["permanent"] * 10), parcel.pk]
     wait_for_letters(11)
-    order.refresh_from_db()
-    assert order.needs_attention
+    parcel.refresh_from_db()
+    assert parcel.needs_attention
     letter = DeadLetter.objects.order_by("pk")[0]
 
     REPAIRED.touch()
@@ -76,9 +76,9 @@ def test_a_group_is_replayed_after_the_repair_and_each_order_finishes() -> None:
 
     assert effects() == sorted(keys)
     assert set(DeadLetter.objects.values_list("state", flat=True)) == {State.RESOLVED}
-    assert [step.state for step in progress_of(str(order.pk))] == ["done"]
-    order.refresh_from_db()
-    assert not order.needs_attention
+    assert [step.state for step in progress_of(str(parcel.pk))] == ["done"]
+    parcel.refresh_from_db()
+    assert not parcel.needs_attention
 
 
 def test_a_canary_that_dies_again_saves_the_rest() -> None:
@@ -120,7 +120,7 @@ def test_a_replay_of_many_takes_each_effect_once() -> None:
     )
     wait_until(is_drained, seconds=PATIENCE_SECONDS, what="an empty queue")
     assert effects() == sorted(UUID(letter.key) for letter in found)
-    assert order.letters.filter(state=State.RESOLVED).count() == LETTER_COUNT
+    assert order.dead_letters.filter(state=State.RESOLVED).count() == LETTER_COUNT
 
 
 def test_an_event_that_the_relay_does_not_know_is_listed_and_leaves_when_it_does() -> None:

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import kombu
 import pytest
+from baton_dev.testing.broker_queues import delete
 from baton_dev.testing.processes import Process, manage_command
 from baton_dev.testing.rabbitmq import RabbitMQ, skip_without_rabbitmq
 from baton_messaging.broker.transports import install
@@ -31,19 +31,9 @@ def broker(rabbitmq: RabbitMQ) -> Iterator[kombu.Connection]:
     """Connect to a RabbitMQ without any queue."""
     install()
     with kombu.Connection(rabbitmq.url, transport_options={"confirm_publish": True}) as connection:
-        for name in ("sample", "sample.migrating", "inventory", "dead_letters"):
+        for name in ("sample", "sample.migrating", "parcels", "dead_letters"):
             retry_while_busy(connection, partial(delete, name))
         yield connection
-
-
-def delete(name: str, connection: kombu.Connection) -> None:
-    channel: Any = connection.default_channel
-    channel.queue_delete(name)
-
-
-def declare(connection: kombu.Connection, queue: kombu.Queue) -> None:
-    """Declare a queue whose name may just have been deleted."""
-    retry_while_busy(connection, lambda own: queue.bind(own.default_channel).declare())
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import kombu
 import pytest
+from baton_dev.testing.broker_queues import declare
 from baton_messaging.audit.actors import Actor
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.flow_control.pauses import Target, pause
@@ -20,7 +21,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
-from tests.flow_control.conftest import Run, declare
+from tests.flow_control.conftest import Run
 from tests.flow_control.test_breaker import published, run
 from tests.sample.events import Sampled
 from tests.settings import DELIVERY_LIMIT

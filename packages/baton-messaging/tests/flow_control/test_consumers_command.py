@@ -51,7 +51,7 @@ def test_the_list_shows_an_open_circuit() -> None:
     run(*published("transient", "transient", "transient"))
     assert Circuit.objects.open().exists()
     line = line_of("sample.take_one")
-    assert line["state"] == "one at a time"
+    assert line["state"] == "half-open"
     assert "TransientError" in str(line["detail"])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import kombu
 import pytest
 from amqp.exceptions import ConsumerCancelled, PreconditionFailed
+from baton_dev.testing.broker_queues import declare, delete
 from baton_dev.testing.processes import Process, collector_command, relay_command, running, wait_until, worker_command
 from baton_dev.testing.rabbitmq import RabbitMQ
 from baton_messaging.audit.actors import Actor
@@ -25,7 +26,7 @@ from celery import current_app
 from django.db import connection as database
 from django.utils import timezone
 
-from tests.flow_control.conftest import Run, declare, delete
+from tests.flow_control.conftest import Run
 from tests.flow_control.test_breaker import published
 from tests.sample.models import Effect
 
@@ -196,7 +197,7 @@ def test_behind_pgbouncer_two_at_a_time_are_refused_and_later_ones_are_not() -> 
     with queue_migration._alone("sample"):
         with pytest.raises(MigrationRefused), queue_migration._alone("sample"):
             pass
-        with queue_migration._alone("inventory"):
+        with queue_migration._alone("parcels"):
             pass
     with queue_migration._alone("sample"):
         pass
@@ -214,7 +215,7 @@ def processes(rabbitmq: RabbitMQ, tmp_path: Path) -> Iterator[tuple[Process, Pro
     env = {"CELERY_BROKER_URL": rabbitmq.url}
     with (
         running(relay_command(), log=tmp_path / "relay.log", ready="relay_started", env=env) as relay,
-        running(worker_command("sample", "inventory"), log=tmp_path / "worker.log", ready=" ready.", env=env) as worker,
+        running(worker_command("sample", "parcels"), log=tmp_path / "worker.log", ready=" ready.", env=env) as worker,
     ):
         yield relay, worker
 

@@ -1,29 +1,25 @@
 """One trace and one correlation from the request to the last consumer, through real processes."""
 
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from baton_dev.testing.processes import Process, relay_command, running, wait_until, worker_command
+from baton_dev.testing.trace_receiver import TraceReceiver, trace_receiver
 from baton_messaging.messages import tracing
-from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.models import OutboxMessage
 from baton_messaging.publish import publish
 from celery import current_app
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tests.dead_letters.causes import envelope_of
-from tests.inventory.factories import stock
-from tests.orders.factories import a_body, products
+from tests.parcels.models import Parcel
 from tests.sample.events import Sampled
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,82 +28,16 @@ TRACES = ("0af7651916cd43dd8448eb211c80319c", "1bf7651916cd43dd8448eb211c80319c"
 PARENTS = tuple(f"00-{trace}-b7ad6b7169203331-01" for trace in TRACES)
 
 
-@dataclass(frozen=True)
-class Span:
-    name: str
-    service: str
-    trace_id: str
-    span_id: str
-    parent_id: str
-    seconds: float
-    links: tuple[str, ...]  # the traces that it is linked to
-    error: str
-    event_count: int
-
-
-class Receiver(ThreadingHTTPServer):
-    """Takes traces by OTLP over HTTP."""
-
-    def __init__(self) -> None:
-        self.spans: list[Span] = []
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-    def but_for_publishing(self) -> list[Span]:
-        """Return the spans but for those that came of making the messages."""
-        return [span for span in self.spans if not span.name.startswith("publish ")]
-
-    def keep(self, body: bytes) -> None:
-        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-            (service,) = [one.value.string_value for one in resource.resource.attributes if one.key == "service.name"]
-            for scope in resource.scope_spans:
-                self.spans += [
-                    Span(
-                        span.name,
-                        service,
-                        span.trace_id.hex(),
-                        span.span_id.hex(),
-                        span.parent_span_id.hex(),
-                        (span.end_time_unix_nano - span.start_time_unix_nano) / 1e9,
-                        tuple(link.trace_id.hex() for link in span.links),
-                        span.status.message,
-                        len(span.events),
-                    )
-                    for span in scope.spans
-                ]
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        assert isinstance(self.server, Receiver)
-        assert self.path == "/v1/traces"
-        self.server.keep(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_args: Any) -> None:
-        pass
+@pytest.fixture
+def receiver() -> Iterator[TraceReceiver]:
+    with trace_receiver() as receiver:
+        yield receiver
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
-
-
-@pytest.fixture
-def processes(receiver: Receiver, empty_broker: None, tmp_path: Path) -> Iterator[Process]:
+def processes(receiver: TraceReceiver, empty_broker: None, tmp_path: Path) -> Iterator[Process]:
     """Run a worker for all queues and a relay, both traced; return the worker."""
-    env = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url,
-        "OTEL_BSP_SCHEDULE_DELAY": "100",
-        "EMAIL_URL": f"file://{tmp_path / 'mail'}",
-    }
+    env = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
     queues = [name for name in current_app.amqp.queues if name != "dead_letters"]
     with (
         running(worker_command(*queues), log=tmp_path / "worker.log", ready=" ready.", env=env) as worker,
@@ -117,61 +47,39 @@ def processes(receiver: Receiver, empty_broker: None, tmp_path: Path) -> Iterato
 
 
 @pytest.fixture
-def traced(receiver: Receiver, settings: Any) -> Iterator[None]:
+def traced(receiver: TraceReceiver, settings: Any) -> Iterator[None]:
     settings.TRACING_ENDPOINT = receiver.url
     tracing.start("web")
     yield
     tracing.stop()
 
 
-def test_an_order_is_one_trace_and_one_correlation(
-    receiver: Receiver, traced: None, processes: Process, tmp_path: Path
+def test_a_request_and_all_that_follows_are_one_trace_and_one_correlation(
+    receiver: TraceReceiver, traced: None, processes: Process
 ) -> None:
-    products()
-    stock(MUG=5)
-    response = Client().post("/api/orders", a_body(), content_type="application/json")
+    response = Client().post("/parcels/")
     assert response.status_code == 202
     correlation_id = response["X-Correlation-ID"]
-    wanted = {"orders.confirm_order", "orders.record_sale", "notifications.send_order_confirmed"}
-    wait_until(
-        lambda: wanted <= set(ProcessedMessage.objects.values_list("consumer", flat=True)), what="the order's end"
-    )
+    wait_until(Parcel.objects.filter(is_shipped=True).exists, what="the parcel's end")
     tracing.stop()
 
-    last = "process notifications.send_order_confirmed"
-    wait_until(lambda: {last, "process orders.confirm_order"} <= {span.name for span in receiver.spans}, what="spans")
-    by_id = {span.span_id: span for span in receiver.spans}
-    chain = [next(span for span in receiver.spans if span.name == last)]
-    while chain[-1].parent_id:
-        chain.append(by_id[chain[-1].parent_id])
-    assert [span.name for span in chain] == [
-        last,
-        "publish inventory.stock_reserved",
-        "process inventory.reserve_stock",
-        "publish orders.order_placed",
+    wanted = {"process parcels.ship", "process parcels.count", "relay parcels.handed_in"}
+    wait_until(lambda: wanted <= receiver.names(), what="the spans")
+    way = receiver.way_to("process parcels.ship")
+    assert [span.name for span in way] == [
+        "process parcels.ship",
+        "publish sample.weighed",
+        "process sample.weigh",
+        "publish parcels.handed_in",
         "POST",
     ]
-    assert [span.service for span in chain] == ["baton-worker"] * 3 + ["baton-web"] * 2
-    wait_until(
-        lambda: any(span.name == "relay orders.order_placed" for span in receiver.spans), what="the relay's span"
-    )
-    of_the_order = [span for span in receiver.spans if span.trace_id == chain[0].trace_id]
-    assert {"relay orders.order_placed", "process orders.record_sale"} <= {span.name for span in of_the_order}
-    _one_correlation(correlation_id, processes, tmp_path / "mail")
+    assert [span.service for span in way] == ["baton-worker"] * 3 + ["baton-web"] * 2
+    assert wanted <= {span.name for span in receiver.spans if span.trace_id == way[0].trace_id}
 
-
-def _one_correlation(correlation_id: str, worker: Process, mails: Path) -> None:
     assert {str(one) for one in OutboxMessage.objects.values_list("correlation_id", flat=True)} == {correlation_id}
-    for consumer in ("orders.confirm_order", "inventory.reserve_stock"):
-        assert [
-            line
-            for line in worker.output().splitlines()
-            if " processed " in line and consumer in line and correlation_id in line
-        ]
-    assert [line for line in worker.output().splitlines() if "mail_handled" in line and correlation_id in line]
-    letters = [message_from_bytes(path.read_bytes()) for path in mails.rglob("*") if path.is_file()]
-    assert letters
-    assert {letter["X-Correlation-ID"] for letter in letters} == {correlation_id}
+    lines = [line for line in processes.output().splitlines() if " processed " in line and correlation_id in line]
+    for consumer in ("parcels.ship", "sample.weigh"):
+        assert [line for line in lines if consumer in line]
 
 
 def test_without_an_endpoint_nothing_is_traced() -> None:
@@ -188,7 +96,7 @@ def test_without_the_packages_it_works_and_says_so(settings: Any, monkeypatch: p
     assert tracing.publishing("a", cause="") == ""
 
 
-def test_a_trace_of_the_caller_is_continued(receiver: Receiver, traced: None) -> None:
+def test_a_trace_of_the_caller_is_continued(receiver: TraceReceiver, traced: None) -> None:
     trace_id = "0af7651916cd43dd8448eb211c80319c"
     Client(headers={"traceparent": f"00-{trace_id}-b7ad6b7169203331-01"}).get("/healthz")
     Client(headers={"traceparent": "nonsense"}).get("/healthz")
@@ -196,7 +104,7 @@ def test_a_trace_of_the_caller_is_continued(receiver: Receiver, traced: None) ->
     assert [span.trace_id == trace_id for span in receiver.spans] == [True, False]
 
 
-def test_a_list_is_a_trace_of_its_own_linked_to_those_of_its_messages(receiver: Receiver, traced: None) -> None:
+def test_a_list_is_a_trace_of_its_own_linked_to_those_of_its_messages(receiver: TraceReceiver, traced: None) -> None:
     envelopes = [replace(envelope_of(Sampled(sample_id=uuid4())), traceparent=parent) for parent in PARENTS]
     with tracing.handling("sample.take_all", envelopes):
         pass
@@ -205,7 +113,7 @@ def test_a_list_is_a_trace_of_its_own_linked_to_those_of_its_messages(receiver: 
     assert (span.parent_id, span.trace_id in TRACES, span.links) == ("", False, TRACES)
 
 
-def test_the_relays_span_is_as_long_as_the_message_waited(receiver: Receiver, traced: None) -> None:
+def test_the_relays_span_is_as_long_as_the_message_waited(receiver: TraceReceiver, traced: None) -> None:
     envelope = replace(envelope_of(Sampled(sample_id=uuid4())), traceparent=PARENTS[0])
     tracing.relayed([replace(envelope, occurred_at=timezone.now() - timedelta(seconds=90))])
     tracing.stop()
@@ -214,7 +122,7 @@ def test_the_relays_span_is_as_long_as_the_message_waited(receiver: Receiver, tr
     assert 90 <= span.seconds < 120
 
 
-def test_of_an_error_a_span_holds_the_class_and_nothing_else(receiver: Receiver, traced: None) -> None:
+def test_of_an_error_a_span_holds_the_class_and_nothing_else(receiver: TraceReceiver, traced: None) -> None:
     with (
         pytest.raises(ValueError, match="personal"),
         tracing.handling("sample.take_one", [envelope_of(Sampled(sample_id=uuid4()))]),

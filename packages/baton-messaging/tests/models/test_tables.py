@@ -20,7 +20,7 @@ def test_every_model_says_what_its_table_is_called() -> None:
     expected = {
         "baton_attempt",
         "baton_audit_entry",
-        "baton_audited_letter",
+        "baton_audited_dead_letter",
         "baton_circuit",
         "baton_dead_letter",
         "baton_group_alert",

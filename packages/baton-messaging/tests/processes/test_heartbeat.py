@@ -1,4 +1,4 @@
-"""The heart itself: it says what the loop says, costs the loop nothing, and is in nobody's way."""
+"""The heartbeat itself: it says what the loop says, and costs the loop nothing."""
 
 import os
 import threading
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from baton_dev.testing.processes import wait_until
 from baton_messaging.models import Heartbeat
-from baton_messaging.processes import heartbeat as heart_module
-from baton_messaging.processes.heartbeat import HeartbeatWriter, Sign
+from baton_messaging.processes import heartbeat as heartbeat_module
+from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
 from baton_messaging.processes.in_flight import message_ids_in
 from django.db import OperationalError, connection
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def heart() -> Iterator[HeartbeatWriter]:
+def writer() -> Iterator[HeartbeatWriter]:
     made = HeartbeatWriter("relay")
     made.start()
     yield made
@@ -26,17 +26,17 @@ def heart() -> Iterator[HeartbeatWriter]:
     wait_until(lambda: not Heartbeat.objects.filter(pid=os.getpid()).exists(), what="a row that is deleted")
 
 
-def test_what_the_loop_says_is_written_once(heart: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_loop_says_is_written_once(writer: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Any] = []
-    monkeypatch.setattr(heart_module, "upsert", lambda *_args, **kwargs: written.append(kwargs["sign"]))
-    heart.beat(Sign(is_consuming=True, received_count=1))
+    monkeypatch.setattr(heartbeat_module, "_upsert", lambda *_args, **kwargs: written.append(kwargs["beat"]))
+    writer.beat(Beat(is_consuming=True, received_count=1))
     wait_until(lambda: len(written) == 1, what="the first beat")
-    heart.beat(Sign(is_consuming=False, received_count=2))
+    writer.beat(Beat(is_consuming=False, received_count=2))
     wait_until(lambda: len(written) == 2, what="the second beat")
-    assert [sign["received_count"] for sign in written] == [1, 2]
+    assert [beat["received_count"] for beat in written] == [1, 2]
 
 
-def test_a_database_that_is_away_costs_beats_and_nothing_else(heart: HeartbeatWriter) -> None:
+def test_a_database_that_is_away_costs_beats_and_nothing_else(writer: HeartbeatWriter) -> None:
     tried = threading.Event()
 
     def refuse(*_args: Any, **_kwargs: Any) -> None:
@@ -44,40 +44,42 @@ def test_a_database_that_is_away_costs_beats_and_nothing_else(heart: HeartbeatWr
         raise OperationalError
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(heart_module, "upsert", refuse)
-        heart.beat(Sign(is_consuming=True))
+        patched.setattr(heartbeat_module, "_upsert", refuse)
+        writer.beat(Beat(is_consuming=True))
         assert tried.wait(10)
-    heart.beat(Sign(is_consuming=True, received_count=7))
+    writer.beat(Beat(is_consuming=True, received_count=7))
     wait_until(Heartbeat.objects.filter(received_count=7).exists, what="the next beat")
 
 
-def test_no_child_is_forked_while_a_connection_is_open(heart: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_child_is_forked_while_a_connection_is_open(
+    writer: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     is_open, may_close = threading.Event(), threading.Event()
 
     def slow_upsert(*_args: Any, **_kwargs: Any) -> None:
         is_open.set()
         may_close.wait(10)
 
-    monkeypatch.setattr(heart_module, "upsert", slow_upsert)
-    heart.beat(Sign(is_consuming=True))
+    monkeypatch.setattr(heartbeat_module, "_upsert", slow_upsert)
+    writer.beat(Beat(is_consuming=True))
     assert is_open.wait(10)
-    assert not heart.hold(0.05)
+    assert not writer.hold(0.05)
     may_close.set()
-    assert heart.hold(10)
-    heart.go_on()
+    assert writer.hold(10)
+    writer.go_on()
 
 
-def test_the_row_of_a_successor_is_not_deleted(heart: HeartbeatWriter) -> None:
-    heart.beat(Sign(is_consuming=True))
+def test_the_row_of_a_successor_is_not_deleted(writer: HeartbeatWriter) -> None:
+    writer.beat(Beat(is_consuming=True))
     wait_until(Heartbeat.objects.exists, what="a row")
     Heartbeat.objects.update(pid=1)
-    heart.stop()
+    writer.stop()
     assert Heartbeat.objects.get().pid == 1
     Heartbeat.objects.all().delete()
 
 
-def test_nothing_stays_connected(heart: HeartbeatWriter) -> None:
-    heart.beat(Sign(is_consuming=True))
+def test_nothing_stays_connected(writer: HeartbeatWriter) -> None:
+    writer.beat(Beat(is_consuming=True))
     wait_until(Heartbeat.objects.exists, what="a row")
     # PostgreSQL takes a moment to forget a client that has left.
     wait_until(lambda: _connected_count() == 0, what="the end of the connection")

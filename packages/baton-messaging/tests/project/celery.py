@@ -3,28 +3,16 @@
 import os
 from typing import Any
 
-from baton_messaging.broker.transports import install
+from baton_messaging.install import install
 from celery import Celery
-from celery.signals import setup_logging, task_prerun
-from django.db import close_old_connections
+from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
-
-install()
 
 app = Celery("tests")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add("baton_messaging.processes.worker:HeartbeatStep")
-app.conf["CELERY_DB_REUSE_MAX"] = 10_000
-
-
-@task_prerun.connect
-def check_database_connection(task: Any, **_kwargs: Any) -> None:
-    from baton_messaging.consumer import ConsumerTask
-
-    if not isinstance(task, ConsumerTask):
-        close_old_connections()
+install(app)
 
 
 @setup_logging.connect

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from uuid import UUID
 
 import pytest
 from baton_messaging.models import OutboxMessage, ProcessedMessage
@@ -12,47 +11,38 @@ from baton_messaging.routing.discovery import discover
 from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
-from uuid_utils.compat import uuid7
 
-from inventory.models import Reservation
-from orders import services
-from orders.models import Order
-from tests.orders.factories import a_request, products
+from tests.parcels import services
+from tests.parcels.models import Parcel
 
 pytestmark = pytest.mark.django_db
 
 
-def an_order_of(*, minutes_ago: float) -> Order:
-    """Place an order, and move it into the past: its id tells its age."""
-    if not Order.objects.exists():
-        products()
-    order = services.place_order(a_request())
-    at = timezone.now() - timedelta(minutes=minutes_ago)
-    old_id, new_id = order.pk, UUID(int=(int(at.timestamp() * 1000) << 80) | (uuid7().int & ((1 << 80) - 1)))
-    order.lines.all().delete()
-    Order.objects.filter(pk=old_id).update(id=new_id, placed_at=at)
-    OutboxMessage.objects.filter(key=str(old_id)).update(key=str(new_id))
-    return Order.objects.get(pk=new_id)
+def a_parcel_of(*, minutes_ago: float) -> Parcel:
+    """Hand in a parcel, and move it into the past."""
+    parcel = services.hand_in()
+    parcel.handed_in_at = timezone.now() - timedelta(minutes=minutes_ago)
+    parcel.save()
+    return parcel
 
 
-def test_an_order_without_a_message_is_found_and_belongs_to_the_shop() -> None:
-    told, untold, young = (an_order_of(minutes_ago=minutes) for minutes in (8, 8, 1))
+def test_a_row_without_a_message_is_found_and_belongs_to_its_queues_owner() -> None:
+    told, untold, young = (a_parcel_of(minutes_ago=minutes) for minutes in (8, 8, 1))
     OutboxMessage.objects.exclude(key=str(told.pk)).delete()
     (found,) = findings()
     assert (found.count, found.examples) == (1, (str(untold.pk),))
-    assert found.owner == "Shop team <shop@example.com>"
+    assert found.owner == "Warehouse team <warehouse@example.com>"
     assert young.pk != untold.pk
 
 
-def test_a_processed_order_without_a_reservation_is_found_and_belongs_to_the_warehouse() -> None:
-    orders = [an_order_of(minutes_ago=8) for _ in range(2)]
+def test_a_message_that_was_processed_without_an_effect_is_found() -> None:
+    parcels = [a_parcel_of(minutes_ago=8) for _ in range(2)]
     ids = list(OutboxMessage.objects.values_list("message_id", flat=True))
-    ProcessedMessage.objects.claim(consumer="inventory.reserve_stock", message_ids=ids, worker="w")
+    ProcessedMessage.objects.claim(consumer="parcels.count", message_ids=ids, worker="w")
     ProcessedMessage.objects.update(processed_at=Now() - timedelta(minutes=7))
-    Reservation.objects.claim([orders[0].pk], state=Reservation.State.RESERVED)
+    services.stamp(parcels[0].pk, "count")
     (found,) = findings()
-    assert (found.count, found.examples) == (1, (str(orders[1].pk),))
-    assert found.owner == "Warehouse team <warehouse@example.com>"
+    assert (found.count, found.examples) == (1, (str(parcels[1].pk),))
     ProcessedMessage.objects.update(worker="replaced by a copy")
     assert findings() == []
 

@@ -39,7 +39,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
 
 
 def lost() -> list[Loss]:
-    states, held = queue_states.look(["sample"])
+    states, held = queue_states.take_snapshot(["sample"])
     return losses_of(CONSUMER, states["sample"], held=held.get(CONSUMER, set()), limit=10)
 
 
@@ -51,7 +51,7 @@ def test_what_is_in_no_queue_and_no_hand_is_lost(broker: Broker) -> None:
 
 def test_what_is_taken_after_the_beat_and_before_the_look_is_not_lost(broker: Broker) -> None:
     send()
-    broker.before_look = lambda _queues: hold([])  # beats with empty hands, and takes it before we look
+    broker.before_look = lambda _queues: hold([])  # beats with empty hands, and takes it before we take_snapshot
     assert lost() == []
 
 

@@ -8,7 +8,7 @@ from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, Recovery
 from baton_messaging.recovery.losses import losses_of
-from baton_messaging.recovery.queue_states import look
+from baton_messaging.recovery.queue_states import take_snapshot
 from baton_messaging.recovery.reconciler import reconcile
 from baton_messaging.recovery.resend import send_again
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
@@ -93,7 +93,7 @@ def test_of_two_reconcilers_that_found_the_same_one_sends_it() -> None:
     first, retry = send(2)
     lose()
     fail(retry, sent=True)
-    states, _held = look(["sample"])
+    states, _held = take_snapshot(["sample"])
     found = losses_of(CONSUMER, states["sample"], held=(), limit=10)
     assert {loss.message_id for loss in found} == {first.message_id, retry.message_id}
     assert [send_again(CONSUMER, found), send_again(CONSUMER, found)] == [2, 0]

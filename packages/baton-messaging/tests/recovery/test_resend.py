@@ -7,7 +7,7 @@ from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import DeadLetter, OutboxMessage
 from baton_messaging.recovery.losses import Loss, losses_of
-from baton_messaging.recovery.queue_states import look
+from baton_messaging.recovery.queue_states import take_snapshot
 from baton_messaging.recovery.resend import send_again
 
 from tests.dead_letters.factories import SHELL
@@ -24,7 +24,7 @@ MEANWHILE: dict[str, Change] = {
 
 
 def found() -> list[Loss]:
-    states, held = look(["sample"])
+    states, held = take_snapshot(["sample"])
     return losses_of(CONSUMER, states["sample"], held=held.get(CONSUMER, set()), limit=10)
 
 

@@ -1,10 +1,12 @@
+"""Events of the samples."""
+
 from uuid import UUID
 
 from baton_messaging.events import Event
 
 
 class Sampled(Event, name="sample.sampled", version=1, key="sample_id"):
-    """Says how its consumers are to behave: see packages/baton-messaging/tests/sample/tasks.py."""
+    """Says how its consumers are to behave: see tests/sample/tasks.py."""
 
     sample_id: UUID
     behaviour: str = "ok"
@@ -27,6 +29,12 @@ class Doomed(Event, name="sample.doomed", version=1, key="sample_id"):
 
     sample_id: UUID
     behaviour: str = "ok"
+
+
+class Weighed(Event, name="sample.weighed", version=1, key="parcel_id"):
+    """Answers another app: what it handed in was weighed."""
+
+    parcel_id: UUID
 
 
 class Fleeting(Event, name="sample.fleeting", version=1, key="sample_id"):

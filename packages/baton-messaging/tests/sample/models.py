@@ -1,3 +1,5 @@
+"""Rows that the sample consumers leave."""
+
 from django.db import models
 
 

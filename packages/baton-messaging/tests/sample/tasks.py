@@ -1,3 +1,5 @@
+"""Consumers of the samples: each does as the event tells it."""
+
 import os
 import signal
 import time
@@ -13,7 +15,8 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import IntegrityError, connection
 
-from tests.sample.events import Chained, Doomed, Fleeting, Listed, Sampled
+from tests.parcels.events import ParcelHandedIn
+from tests.sample.events import Chained, Doomed, Fleeting, Listed, Sampled, Weighed
 from tests.sample.models import Effect
 
 REPAIRED = Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).with_name("repaired")
@@ -99,6 +102,13 @@ def die(event: Doomed) -> None:
     Effect.objects.create(sample_id=event.sample_id, consumer="die")
     if not REPAIRED.exists():
         behave(event.behaviour)
+
+
+@consumer(ParcelHandedIn)
+def weigh(event: ParcelHandedIn) -> None:
+    """Write an effect of another app's event, and answer it."""
+    Effect.objects.create(sample_id=event.parcel_id, consumer="weigh")
+    publish(Weighed(parcel_id=event.parcel_id))
 
 
 @consumer(Fleeting, expires=0.001)

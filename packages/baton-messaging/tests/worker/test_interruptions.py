@@ -7,7 +7,7 @@ from baton_dev.testing.processes import wait_until
 from baton_messaging.audit.operations import operation
 from baton_messaging.models import AuditEntry, Interruption
 from baton_messaging.models.audit import Action
-from baton_messaging.models.interruption import Kind
+from baton_messaging.models.interruption import InterruptionKind
 from baton_messaging.worker.interruptions import note
 from django.db import connection
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def leave_a_note(**changes: Any) -> None:
     texts = {"task_id": "t", "consumer": "sample.die", "worker": "w@host", "detail": "signal 9 (SIGKILL)", **changes}
-    note(Kind.KILLED, **texts)
+    note(InterruptionKind.KILLED, **texts)
 
 
 def connection_count() -> int:
@@ -32,7 +32,7 @@ def test_a_note_is_written_over_a_connection_of_its_own_that_is_closed_at_once()
     before = connection_count()
     leave_a_note()
     found = Interruption.objects.get()
-    assert (found.task_id, found.kind, found.detail) == ("t", Kind.KILLED, "signal 9 (SIGKILL)")
+    assert (found.task_id, found.kind, found.detail) == ("t", InterruptionKind.KILLED, "signal 9 (SIGKILL)")
     # The server lists a connection a moment longer than the client has it.
     wait_until(lambda: connection_count() <= before, what="the end of the note's connection")
 

@@ -89,10 +89,10 @@ def drained(transactional_db: None, empty_broker: None) -> Iterator[None]:
 @pytest.fixture
 def long_snapshot_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the broker's answer, however busy the machine is: what is tested is the answer, not the time."""
-    if snapshot._look is not None:  # a look of the test before
-        snapshot._look.exception(timeout=10)
+    if snapshot._pending is not None:  # a question of the test before
+        snapshot._pending.exception(timeout=10)
     monkeypatch.setattr(snapshot, "_last", None)
-    monkeypatch.setattr(snapshot.look_at, "__kwdefaults__", {"seconds": 10.0})
+    monkeypatch.setattr(snapshot.depths_in_time, "__kwdefaults__", {"seconds": 10.0})
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Who operates on dead letters, through which door, and what they may do.
+"""An actor operates on dead letters or consumers, through a door, with permissions.
 
 Seeing, replaying, editing and discarding are separate permissions. Who has a shell on the server may do everything
 (``manage.py`` could not stop them), and is named in the audit all the same.

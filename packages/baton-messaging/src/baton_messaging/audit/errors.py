@@ -1,4 +1,4 @@
-"""Why an operation was refused. The text is for the operator; ``code`` is for scripts."""
+"""An error refuses an operation: its text is for the operator, its ``code`` for scripts."""
 
 from collections.abc import Iterable
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""One operation: the right is checked, everything happens in one transaction, and the audit tells of it.
+"""An operation checks the right, does everything in one transaction, and writes the audit.
 
 Invariant: an operation and its audit entry are one commit. What is refused changes nothing and has an entry, too.
 """
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 NEEDS_WHY = frozenset({Action.EDIT, Action.REDIRECT, Action.DISCARD, Action.PAUSE})
 
 _TOUCH = """
-    INSERT INTO baton_audited_letter (entry_id, letter_id, message_id, consumer)
+    INSERT INTO baton_audited_dead_letter (entry_id, dead_letter_id, message_id, consumer)
     SELECT %s, id, message_id, consumer FROM baton_dead_letter WHERE id = ANY(%s::bigint[])
 """
 
@@ -35,11 +35,11 @@ class Operation:
     action: Action
     why: str
     details: dict[str, Any]
-    letter_ids: list[int] = field(default_factory=list)
+    dead_letter_ids: list[int] = field(default_factory=list)
 
-    def touch(self, letter_ids: Iterable[int]) -> None:
+    def touch(self, dead_letter_ids: Iterable[int]) -> None:
         """Note which letters were changed."""
-        self.letter_ids.extend(letter_ids)
+        self.dead_letter_ids.extend(dead_letter_ids)
 
 
 @contextmanager
@@ -63,14 +63,14 @@ def operation(
             raise BadText(bad)
         with transaction.atomic():
             yield done
-            _write(done, Outcome.DONE, done.letter_ids)
+            _write(done, Outcome.DONE, done.dead_letter_ids)
     except OperationRefused as refusal:
         done.details["refusal"] = {"code": refusal.code, "text": storable(str(refusal))}
         _write(done, Outcome.REFUSED, ())
         raise
 
 
-def _write(done: Operation, outcome: Outcome, letter_ids: Sequence[int]) -> None:
+def _write(done: Operation, outcome: Outcome, dead_letter_ids: Sequence[int]) -> None:
     entry = AuditEntry.objects.create(
         actor=done.actor.name,
         user_id=done.actor.user_id,
@@ -78,16 +78,16 @@ def _write(done: Operation, outcome: Outcome, letter_ids: Sequence[int]) -> None
         action=done.action,
         outcome=outcome,
         why=done.why,
-        letter_count=len(letter_ids),
+        dead_letter_count=len(dead_letter_ids),
         details=done.details,
     )
-    if letter_ids:
+    if dead_letter_ids:
         with connection.cursor() as cursor:
-            cursor.execute(_TOUCH, [entry.pk, list(letter_ids)])
+            cursor.execute(_TOUCH, [entry.pk, list(dead_letter_ids)])
     log.info(
         "dead_letter_operation",
         actor=done.actor.name,
         action=str(done.action),
         outcome=str(outcome),
-        letter_count=len(letter_ids),
+        dead_letter_count=len(dead_letter_ids),
     )

@@ -1,4 +1,4 @@
-"""What is written on a message that the broker gives up on: the headers that RabbitMQ writes, on both brokers.
+"""Headers tell why a broker gave up on a message: those that RabbitMQ writes, on both brokers.
 
 RabbitMQ writes them itself when a queue has ``x-dead-letter-exchange``; for Redis ``dead_letter`` does.
 ``death_of`` reads what either wrote. Source: RabbitMQ manual, "Dead Letter Exchanges", section "Effects on Messages".

@@ -1,4 +1,4 @@
-"""Errors of the brokers' clients: which of them say that the broker is away, or that no queue takes a message.
+"""Errors of the brokers' clients say that the broker is away, or that no queue takes a message.
 
 kombu always brings the client of RabbitMQ; that of Redis is an extra, and without it none of its errors can be raised.
 """

@@ -1,4 +1,4 @@
-"""The broker's settings, from its URL: what Celery wants as ``broker_transport_options``, ``broker_use_ssl`` and URL.
+"""The broker's settings follow from its URL: transport options, TLS and URL as Celery wants them.
 
     settings = broker_settings("sentinel://one:26379;sentinel://two:26379/0?master_name=baton", exchange="tasks", …)
 

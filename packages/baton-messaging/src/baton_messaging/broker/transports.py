@@ -3,7 +3,7 @@
 In kombu's table of aliases, and not as ``broker_transport``, because that setting is forgotten when a connection fails
 over to the next URL, and keeps ``rediss://`` from being recognised as TLS. A URL stays as users write it. Whatever
 loads the Celery application (worker, beat, relay, Flower, the ``celery`` command, child processes that are spawned
-rather than forked) imports config/celery.py and thereby comes by here.
+rather than forked) imports the module that calls ``install(app)`` and thereby comes by here.
 """
 
 from kombu import transport

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from django.conf import settings
+from celery import current_app
 from django.core.checks import CheckMessage
 
 from baton_messaging.broker.options import BadTransportOptions
@@ -83,7 +83,7 @@ def value_of(key: str) -> float:
 def check_lease(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse options of the Redis transport that would run tasks twice (F02)."""
     try:
-        check_transport_options(settings.CELERY_BROKER_TRANSPORT_OPTIONS)
+        check_transport_options(current_app.conf.broker_transport_options)
     except BadTransportOptions as error:
         return [objection("E007", str(error), hint="A lease is renewed three times before it can run out.")]
     return []

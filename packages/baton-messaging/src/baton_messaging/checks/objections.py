@@ -11,6 +11,7 @@ ANCHORS = {
     "4": "4-is-there-a-dead-letter-route-and-an-owner",
     "5": "5-has-it-one-responsibility",
     "6": "6-can-progress-be-seen",
+    "7": "celerys-settings",
 }
 
 

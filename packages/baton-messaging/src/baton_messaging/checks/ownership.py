@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from django.conf import settings
+from celery import current_app
 from django.core.checks import CheckMessage
 
+from baton_messaging.checks.celery_values import declared_queues
 from baton_messaging.checks.objections import objection
 from baton_messaging.conf import Queue, baton
 from baton_messaging.consumer import ConsumerTask, consumer_tasks
@@ -80,9 +81,11 @@ def _queue_errors(task: ConsumerTask) -> Iterable[UnknownQueue]:
 
 
 def _has_route(queue: Queue) -> bool:
-    declared = {one.name: one.queue_arguments or {} for one in settings.CELERY_TASK_QUEUES}
-    arguments = declared.get(queue.name, {})
-    options: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    declared = declared_queues(current_app)
+    if queue.name not in declared:
+        return True  # that is baton.E704
+    arguments = declared[queue.name].queue_arguments or {}
+    options: dict[str, Any] = current_app.conf.broker_transport_options
     is_on_redis_list = "queues" not in options or {queue.name, DEAD_LETTER_QUEUE} <= {*options["queues"]}
     return arguments.get("x-dead-letter-exchange") == DEAD_LETTER_EXCHANGE.name and is_on_redis_list
 

@@ -22,7 +22,7 @@ def check_publishing(**_kwargs: Any) -> list[CheckMessage]:
     if not by_path:
         return []
     words = "|".join(sorted({re.escape(path.rpartition(".")[2]) for path in by_path}))
-    found = modules_that_mention(re.compile(rf"\b({words})\b"), outside="baton_messaging")
+    found = modules_that_mention(re.compile(rf"\b({words})\b"))
     return [
         objection(
             "E101",

@@ -6,6 +6,7 @@ from typing import Final
 from django.core.checks import CheckMessage
 
 from baton_messaging.checks import (
+    celery_settings,
     idempotence,
     limits,
     names,
@@ -21,6 +22,7 @@ Question = Callable[..., Sequence[CheckMessage]]
 ALWAYS: Final[tuple[Question, ...]] = (
     names.check_setting_names,
     names.check_variable_names,
+    celery_settings.check_celery_settings,
     limits.check_time_limits,
     limits.check_settings_against_each_other,
     limits.check_lease,

@@ -30,7 +30,7 @@ def check_own_queue(**_kwargs: Any) -> list[CheckMessage]:
 
 def check_imports(**_kwargs: Any) -> list[CheckMessage]:
     """Find tasks modules that import more of another app than its events."""
-    packages = {config.name for config in project_apps()} - {"baton_messaging"}
+    packages = {config.name for config in project_apps()}
     return [
         objection(
             "E502",

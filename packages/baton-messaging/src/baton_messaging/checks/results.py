@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from django.conf import settings
+from celery import current_app
 from django.core.checks import CheckMessage
 
 from baton_messaging.checks.objections import objection
@@ -38,22 +38,22 @@ def check_waiting(**_kwargs: Any) -> list[CheckMessage]:
             f"Expected nobody to wait for a task, got a wait for its result in {module.at(call)}.",
             hint="Let the consumer publish an event about its outcome, and a consumer of this side take it up.",
         )
-        for module in modules_that_mention(_MENTION, outside="baton_messaging")
+        for module in modules_that_mention(_MENTION)
         for call in _waits(module)
     ]
 
 
 def check_eager(**_kwargs: Any) -> list[CheckMessage]:
     """Refuse to run consumers inside the process that publishes."""
-    names = ("CELERY_TASK_ALWAYS_EAGER", "CELERY_TASK_EAGER_PROPAGATES")
+    names = ("task_always_eager", "task_eager_propagates")
     return [
         objection(
             "E203",
-            f"Expected {name} to be off, got it on: a consumer would run, and fail, inside the producer.",
+            f"Expected CELERY_{name.upper()} off, got it on: a consumer would run, and fail, inside the producer.",
             hint="Remove the setting; tests run against a real worker (tests/conftest.py).",
         )
         for name in names
-        if getattr(settings, name, False)
+        if current_app.conf[name]
     ]
 
 

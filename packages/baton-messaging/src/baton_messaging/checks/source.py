@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import django
 from django.apps import AppConfig, apps
 
 _FOREIGN = {"site-packages", "dist-packages"}
+_OURS = {"baton_messaging", "baton_dev"}  # wherever they are installed: their questions are answered by their own tests
 _NOT_THE_APP = {"migrations", "tests"}
 
 
@@ -66,8 +68,12 @@ class Module:
 
 
 def project_apps() -> list[AppConfig]:
-    """Return the installed apps that are the project's own, not a package's."""
-    return [config for config in apps.get_app_configs() if not _FOREIGN & set(Path(config.path).parts)]
+    """Return the installed apps that are the project's own, not a package's.
+
+    A package is known by where it lies: in site-packages, or beside Django (``pip install --target``).
+    """
+    packages = Path(django.__file__).resolve().parent.parent
+    return [config for config in apps.get_app_configs() if not _is_of_package(config, packages)]
 
 
 def modules_of(config: AppConfig) -> Iterator[Module]:
@@ -82,11 +88,15 @@ def modules_of(config: AppConfig) -> Iterator[Module]:
         yield Module(".".join([config.name, *parts]), path, is_package)
 
 
-def modules_that_mention(pattern: re.Pattern[str], *, outside: str) -> Iterator[Module]:
-    """Return the project's modules whose text matches, without those of the app ``outside``. Only these are parsed."""
+def modules_that_mention(pattern: re.Pattern[str]) -> Iterator[Module]:
+    """Return the project's modules whose text matches. Only these are parsed."""
     for config in project_apps():
-        if config.name != outside:
-            yield from (module for module in modules_of(config) if pattern.search(module.text))
+        yield from (module for module in modules_of(config) if pattern.search(module.text))
+
+
+def _is_of_package(config: AppConfig, packages: Path) -> bool:
+    path = Path(config.path).resolve()
+    return config.name.partition(".")[0] in _OURS or bool(_FOREIGN & set(path.parts)) or packages in path.parents
 
 
 def _imports(module: Module) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""How long a failed message waits for its next attempt: Celery's own options, with a floor."""
+"""Backoff delays the next attempt of a failed message: by Celery's own options, with a floor."""
 
 import random
 from collections.abc import Callable

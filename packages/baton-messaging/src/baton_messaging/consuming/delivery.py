@@ -1,4 +1,4 @@
-"""What a worker does with one Celery message: a bundle of sealed envelopes for one consumer.
+"""A bundle is delivered: one Celery message with the sealed envelopes of one consumer.
 
 Invariant: inbox row, effects and follow-ups of a message are one commit, and the ack comes after it. Whatever happens
 to one message of a bundle, the others get through.

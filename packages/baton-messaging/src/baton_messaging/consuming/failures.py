@@ -1,4 +1,4 @@
-"""What becomes of a failed message: another attempt later, or the list of dead letters.
+"""A failed message gets another attempt later, or becomes a dead letter.
 
 One decision (``classify``), one write (``record_failure``). The message's inbox row is never written together with a
 failure, so a later attempt is not mistaken for a repeat.

@@ -1,4 +1,4 @@
-"""Give a bundle back to its queue: whole, because the database is away, or split, because one may be a culprit.
+"""A bundle is requeued: whole, because the database is away, or split, because one message may be the culprit.
 
 Both send copies first and let the original be acknowledged afterwards: killed in between, the messages are there
 twice, and the inbox absorbs that. A copy starts a delivery count of its own.

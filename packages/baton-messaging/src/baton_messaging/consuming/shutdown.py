@@ -1,4 +1,4 @@
-"""Is this process being stopped, or its time up? Then what was raised is not what the handler has to say.
+"""A process that is being stopped, or whose time is up, raises what is no failure of the handler.
 
 Celery ends a child (hard time limit, cold shutdown) with SIGTERM, which billiard turns into SystemExit wherever the
 child happens to be. The message must go back to its queue, not to the dead letters.

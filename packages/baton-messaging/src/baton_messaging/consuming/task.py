@@ -1,4 +1,4 @@
-"""What the room asks of a consumer's Celery task. ``ConsumerTask``, which calls ``deliver``, fulfils it."""
+"""A consumer's Celery task has what this room asks of it: ``ConsumerTask``, which calls ``deliver``, fulfils it."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol

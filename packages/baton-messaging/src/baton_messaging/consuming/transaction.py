@@ -1,4 +1,4 @@
-"""One transaction: claim the messages in the inbox, run the handler, record what failed, commit.
+"""One transaction claims the messages in the inbox, runs the handler, records what failed, and commits.
 
 Invariant: a message that another delivery has claimed is skipped; one that fails leaves no inbox row.
 """

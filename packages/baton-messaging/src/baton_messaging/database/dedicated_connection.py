@@ -1,4 +1,4 @@
-"""A database connection of one's own for a moment: for processes that must keep none open.
+"""A dedicated connection to the database lives for a moment: for processes that must keep none open.
 
 A worker's main process forks its children, and a connection that is open then would be theirs, too (F21).
 """
@@ -10,7 +10,7 @@ from typing import Final
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-CONNECT_TIMEOUT_SECONDS: Final = 3  # who asks has a loop to keep turning, or a beat to keep
+CONNECT_TIMEOUT_SECONDS: Final = 3  # the asking process has a loop to keep turning
 SILENCE_TIMEOUT_MS: Final = 5_000  # of the network, after which a server that is cut off counts as away
 
 

@@ -1,9 +1,9 @@
-"""Is the database away? Then nothing is known to have failed: wait for it, or hand the message back unchanged.
+"""Errors of the database tell whether it is away: then nothing is known to have failed, and messages wait or go back.
 
 A server that takes no writes is away as well: in the middle of a failover, a standby answers in place of the one that
-is gone. A statement that the server refused (deadlock, lock or statement timeout, a broken query) is not an outage: in
-a handler, it is the handler's. In the statements of the messaging itself all but the last are nobody's, and pass when
-they are repeated. Source: PostgreSQL manual, appendix "Error Codes".
+is gone. A statement that the server refused (deadlock, lock or statement timeout, a broken query) is no trouble of the
+database: in a handler, it is the handler's. In the statements of the messaging itself all but the last say nothing of
+the message, and pass when they are repeated. Source: PostgreSQL manual, appendix "Error Codes".
 """
 
 import random
@@ -120,6 +120,6 @@ def _answers(asked: Any = connection) -> bool:
 
 
 def _is_server_read_only() -> bool:
-    """Tell a standby from a transaction that a handler has made read-only itself, by asking as somebody else."""
+    """Tell a standby from a transaction that a handler has made read-only itself, by asking on another connection."""
     with dedicated_connection() as own:
         return not _answers(own)

@@ -1,4 +1,4 @@
-"""The lookup ``any_of``: ``key__any_of=keys`` finds the rows that ``key__in=keys`` finds, for thousands of keys.
+"""The lookup ``any_of`` takes thousands of keys: ``key__any_of=keys`` finds the rows that ``key__in=keys`` finds.
 
 ``in`` makes a parameter of each value, which Django and psycopg prepare one by one. ``any_of`` makes one array of all.
 PostgreSQL plans both alike.

@@ -1,4 +1,4 @@
-"""Text that anybody may have written, as PostgreSQL can store it."""
+"""Text of any origin is written out as PostgreSQL can store it."""
 
 from collections.abc import Iterator
 from math import isfinite

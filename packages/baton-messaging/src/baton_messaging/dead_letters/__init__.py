@@ -1,7 +1,8 @@
-"""The list of messages that died: how they get there (recording, collector), and what a person can do with them.
+"""The list of messages that died: how they get there (``intake``), and what a person can do with them (``operations``).
 
-The admin's desk, ``manage.py dead_letters`` and the API are three doors to the same functions: replaying, editing,
-redirecting, discarding. Each is one audited operation in one transaction (audit.py).
+A dead letter is a person's: the owner of its queue is told (``alerts``) and decides. The room keeps the promise that
+every way a message can die ends in one list. The admin's desk, ``manage.py dead_letters`` and the API are three doors
+to the same functions.
 """
 
 from baton_messaging.dead_letters.intake.record import claim_identity, record_dead_letter, record_unreadable

@@ -1,4 +1,4 @@
-"""Tell the owner of a queue what died: a new kind of failure at once, a growing group by count, an old one by age.
+"""Alerts tell the owner of a queue what died: a new failure at once, a growing group by count, an old one by age.
 
 One alert per group and period, not one per message. Invariant: the alert's row and its sending are one transaction, so
 a mail server that is away costs nothing but time, and of two tellers at once the second finds the group told.
@@ -29,14 +29,14 @@ from baton_messaging.signals import dead_letters_alert
 
 log = structlog.get_logger(__name__)
 
-Kind = Literal["new", "growing", "old"]
+AlertKind = Literal["new", "growing", "old"]
 
 
 @dataclass(frozen=True)
 class Alert:
     """What a receiver of the signal gets."""
 
-    kind: Kind
+    kind: AlertKind
     group: Group
     owner: Team
 
@@ -68,19 +68,19 @@ def _forget_settled_groups() -> None:
     GroupAlert.objects.filter(~Exists(alive)).delete()
 
 
-def _kind(group: Group, last: GroupAlert | None, now: datetime) -> Kind | None:
+def _kind(group: Group, last: GroupAlert | None, now: datetime) -> AlertKind | None:
     if last is None:
         return "new"
     if last.alerted_at > now - timedelta(seconds=baton().alert_period_seconds):
         return None
-    if any(last.letter_count < count <= group.open_count for count in baton().alert_growth_counts):
+    if any(last.dead_letter_count < count <= group.open_count for count in baton().alert_growth_counts):
         return "growing"
     age = timedelta(seconds=baton().alert_age_seconds)
     is_told = last.aged_at is not None and last.aged_at > now - age
     return "old" if group.first_at <= now - age and not is_told else None
 
 
-def _send(kind: Kind, group: Group, last: GroupAlert | None, now: datetime) -> bool:
+def _send(kind: AlertKind, group: Group, last: GroupAlert | None, now: datetime) -> bool:
     try:
         with transaction.atomic():
             if not _claim(kind, group, last, now):
@@ -89,20 +89,20 @@ def _send(kind: Kind, group: Group, last: GroupAlert | None, now: datetime) -> b
     except Exception as error:  # the next tick tries again; the other groups must not wait for it
         log.warning("alert_not_sent", consumer=group.consumer, kind=kind, error_class=type(error).__name__)
         return False
-    log.info("alert_sent", consumer=group.consumer, kind=kind, letter_count=group.open_count)
+    log.info("alert_sent", consumer=group.consumer, kind=kind, dead_letter_count=group.open_count)
     return True
 
 
-def _claim(kind: Kind, group: Group, last: GroupAlert | None, now: datetime) -> bool:
+def _claim(kind: AlertKind, group: Group, last: GroupAlert | None, now: datetime) -> bool:
     """Take the group's row; of two tellers at once one finds it changed."""
-    said = {"alerted_at": now, "letter_count": group.open_count} | ({"aged_at": now} if kind == "old" else {})
+    said = {"alerted_at": now, "dead_letter_count": group.open_count} | ({"aged_at": now} if kind == "old" else {})
     if last is None:
         return GroupAlert.objects.get_or_create(fingerprint=group.fingerprint, defaults=said)[1]
     return GroupAlert.objects.filter(pk=last.pk, alerted_at=last.alerted_at).update(**said) == 1
 
 
 def _tell(alert: Alert) -> None:
-    """Send the signal. One receiver that fails is logged; when all do, nobody was told."""
+    """Send the signal. One receiver that fails is logged; when all do, no owner was told."""
     answers = dead_letters_alert.send_robust(sender=DeadLetter, alert=alert)
     failures = [answer for _receiver, answer in answers if isinstance(answer, Exception)]
     if failures and len(failures) == len(answers):

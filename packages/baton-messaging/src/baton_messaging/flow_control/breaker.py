@@ -1,11 +1,11 @@
-"""The circuit breaker of each consumer: an outage of what it depends on must not fill the list of dead letters.
+"""The circuit breaker of a consumer opens when what it depends on fails, so that the dead letters do not fill up.
 
     closed ──the last BREAKER_MESSAGE_COUNT messages all failed on transient errors──▶ open
-    open: one message at a time is on trial, the others are parked. It succeeds ──▶ closed; it fails ──▶ another, later
+    open ──a probe is due: half-open, one message at a time; the others are parked──▶ closed if it succeeds, else open
 
 Invariant: while a circuit is open a transient failure costs no attempt, for BREAKER_GRACE_SECONDS. After that it
 does again, so that a message which is itself at fault does not circle for ever. What succeeds pays nothing: the relay
-looks for the inbox row of the message on trial, and only while some circuit is open.
+looks for the inbox row of the probe, and only while some circuit is open.
 """
 
 from datetime import timedelta
@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 LOOK_BACK: Final = 10  # attempts looked at per message counted: one message may have failed several times in between
 
-# A success is an inbox row, a verdict of another kind a dead letter: either after those failures, and nothing is open.
+# A success is an inbox row, a failure of another kind a dead letter: either after those failures, and nothing is open.
 _OPEN: Final = """
     INSERT INTO baton_circuit (consumer, opened_at, error_class, probe_count, next_probe_at)
     SELECT %(consumer)s, clock_timestamp(), %(error_class)s, 0, clock_timestamp() + %(delay)s
@@ -113,7 +113,7 @@ def _fail_probe(circuit: Circuit, error_class: str) -> None:
 
 
 def probe_delay_seconds(failed_count: int) -> float:
-    """Return the seconds until the next trial: BREAKER_PROBE_SECONDS, doubled with each, up to the ceiling."""
+    """Return the seconds until the next probe: BREAKER_PROBE_SECONDS, doubled with each, up to the ceiling."""
     first: float = baton().breaker_probe_seconds
     ceiling: float = baton().breaker_max_probe_seconds
     return min(ceiling, first * float(2 ** min(failed_count, 32)))

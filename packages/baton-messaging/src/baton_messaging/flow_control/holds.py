@@ -1,4 +1,4 @@
-"""What is held back at this moment: one statement, asked only once somebody's own statement has said that there is any.
+"""Holds tell what waits at this moment: read only after another statement has said that there is any.
 
 Source of truth are the rows of ``Pause`` and ``Circuit``; nothing is cached, so a pause is in force when it commits.
 """

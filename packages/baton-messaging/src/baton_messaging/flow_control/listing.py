@@ -1,4 +1,4 @@
-"""Each consumer, and each key of an event that is held: what ``manage.py consumers list`` prints."""
+"""The list of consumers tells which run and which wait: what ``manage.py consumers list`` prints."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -8,11 +8,11 @@ from baton_messaging.models import Attempt, Circuit, Pause
 from baton_messaging.routing.ownership import owner_of
 from baton_messaging.routing.subscriptions import all_consumers
 
-HoldState = Literal["running", "paused", "one at a time"]
+HoldState = Literal["running", "paused", "half-open"]
 
 
 @dataclass(frozen=True)
-class Line:
+class FlowStatus:
     """One consumer, or one key of an event. ``waiting_count`` are its messages that wait in the retry table."""
 
     name: str
@@ -26,7 +26,7 @@ class Line:
         return asdict(self)
 
 
-def listing() -> list[Line]:
+def listing() -> list[FlowStatus]:
     """Return the consumers in name order, then the keys."""
     holds = current_holds()
     paused = {pause.consumer: _pause_text(pause) for pause in holds.pauses}
@@ -34,12 +34,12 @@ def listing() -> list[Line]:
     waiting = Attempt.objects.waiting_by_consumer()
     lines = []
     for consumer in sorted({*all_consumers(), *(name for name in paused if name), *tried}):
-        state: HoldState = "paused" if consumer in paused else "one at a time" if consumer in tried else "running"
+        state: HoldState = "paused" if consumer in paused else "half-open" if consumer in tried else "running"
         detail = paused.get(consumer) or (_circuit_text(tried[consumer]) if consumer in tried else "")
-        lines.append(Line(consumer, state, str(owner_of(consumer)), waiting.get(consumer, 0), detail))
+        lines.append(FlowStatus(consumer, state, str(owner_of(consumer)), waiting.get(consumer, 0), detail))
     for pause in (pause for pause in holds.pauses if pause.key):
         count = Attempt.objects.filter(sent_at=None, key=pause.key, envelope__name=pause.event_name).count()
-        lines.append(Line(pause.target, "paused", "", count, _pause_text(pause)))
+        lines.append(FlowStatus(pause.target, "paused", "", count, _pause_text(pause)))
     return lines
 
 
@@ -49,7 +49,7 @@ def _pause_text(pause: Pause) -> str:
 
 def _circuit_text(circuit: Circuit) -> str:
     return (
-        f"since {_text(circuit.opened_at)}, {circuit.probe_count} trials failed, "
+        f"since {_text(circuit.opened_at)}, {circuit.probe_count} probes failed, "
         f"next at {_text(circuit.next_probe_at)}: {circuit.error_class}"
     )
 

@@ -1,4 +1,4 @@
-"""Let messages wait in the database until what holds them is over: no attempt is counted, no place in the broker taken.
+"""Messages are parked in the database until what holds them is over: no attempt counts, no place in the broker is used.
 
 A parked message is its own last row of ``Attempt``, unsent again; one that was never tried gets attempt 0. The relay's
 door for retries sends it when nothing holds it any more. A copy of a message parks it once.
@@ -15,7 +15,7 @@ from baton_messaging.messages.envelope import Envelope
 
 log = structlog.get_logger(__name__)
 
-# `due_at` becomes now: whoever waited longest leaves first, and a message on trial that failed goes to the back.
+# `due_at` becomes now: whoever waited longest leaves first, and a probe that failed goes to the back.
 _PARK: Final = """
     WITH held AS (
         SELECT * FROM json_to_recordset(%(held)s) AS row (message_id uuid, key text, envelope jsonb)

@@ -1,4 +1,4 @@
-"""The kill switch: hold back one consumer, or one key of one event, live, and let it go on.
+"""A pause is the kill switch: one consumer, or one key of one event, is held back, live, and goes on when resumed.
 
 ``manage.py consumers`` and the admin are two doors to these functions. Invariant: a pause, its end and their audit
 entries are one commit each; what is refused has an entry, too. Nothing that is held costs an attempt.
@@ -49,7 +49,7 @@ class NotPaused(OperationRefused):
     code = "not_paused"
 
     def __init__(self, target: str) -> None:
-        super().__init__(f"Expected {target} to be paused, got one that is not. Somebody else may have resumed it.")
+        super().__init__(f"Expected {target} to be paused, got one that is not. Another person may have resumed it.")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def pause(target: Target, *, actor: Actor, why: str) -> Pause:
 
 
 def resume(target: Target, *, actor: Actor, why: str = "") -> None:
-    """Let the target go on: what waited leaves at the relay's next look, at once. Raises OperationRefused.
+    """Let the target go on: what waited leaves at the relay's next round, at once. Raises OperationRefused.
 
     A consumer that this release no longer has can be resumed, too.
     """

@@ -1,7 +1,7 @@
-"""Who is on trial while a circuit is open: the relay's part of the breaker.
+"""Probes close a circuit: one message at a time is let through. The relay's part of the breaker.
 
-The relay calls ``tend`` only while its own statement says that a circuit is open. Invariant: one message on trial per
-consumer (the circuit's row names it and is locked meanwhile). A trial that nobody answers is over after
+The relay calls ``tend`` only while its own statement says that a circuit is open. Invariant: one probe at a time per
+consumer (the circuit's row names it and is locked meanwhile). A probe without an answer is over after
 PROBE_TIMEOUT_SECONDS, and another one begins; the inbox absorbs what comes of the first.
 """
 
@@ -23,7 +23,7 @@ PROBE_TIMEOUT_SECONDS: Final = 300  # longer than any consumer's hard limit of o
 
 
 def tend() -> int:
-    """Close the circuits whose trial succeeded, begin the trials that are due; return how many changes there were."""
+    """Close the circuits whose probe succeeded, begin the probes that are due; return how many changes there were."""
     with transaction.atomic():
         circuits = list(Circuit.objects.open().select_for_update(skip_locked=True).order_by("pk"))
         return sum(_tend(circuit) for circuit in circuits)
@@ -35,7 +35,7 @@ def _tend(circuit: Circuit) -> bool:
     place: dict[str, Any] = {"message_id": circuit.probe_message_id, "consumer": circuit.consumer}
     if ProcessedMessage.objects.filter(**place).exists():
         Circuit.objects.close(circuit.consumer)
-        log.info("circuit_closed", consumer=circuit.consumer, trial_count=circuit.probe_count + 1)
+        log.info("circuit_closed", consumer=circuit.consumer, probe_count=circuit.probe_count + 1)
         return True
     # Dead of something that tells nothing of the outside (a bad payload, a killed worker): try another one.
     if DeadLetter.objects.unsettled().filter(**place, died_at__gte=circuit.probe_sent_at).exists() or _is_over(circuit):

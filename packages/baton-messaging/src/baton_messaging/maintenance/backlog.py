@@ -1,4 +1,4 @@
-"""What waits, and what of it the code at hand could not run: a gate before a deploy.
+"""The backlog is checked before a deploy: what waits, and what of it this code could not run.
 
     outbox · retries and what is held · broker queues · dead letters whose replay was requested
 

@@ -1,7 +1,7 @@
-"""Delete what nobody needs any more, in small batches: short locks, and a tick that comes twice harms nothing (F31).
+"""Rows past their retention are deleted in small batches: short locks, and a tick that comes twice harms nothing (F31).
 
 Invariant: nothing that is still on its way is deleted: an unpublished outbox row, a retry that is not sent yet, a dead
-letter that nobody has dealt with, nor what is needed to answer for it (maintenance/retention.py).
+letter that no person has dealt with, nor what is needed to answer for it (maintenance/retention.py).
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""Give a RabbitMQ queue the arguments that the code declares, with everything that is in it.
+"""A migration gives a RabbitMQ queue the arguments that the code declares, with everything that is in it.
 
     pause its consumers ▶ move to NAME.migrating ▶ delete, declare ▶ move back ▶ send again what left last ▶ resume
 
 Invariant: each step can be repeated, and the pause is the mark that one was begun: a command killed at any line is
-simply run again. The last messages before the pause are sent once more, in case one arrived between the last look and
+simply run again. The last messages before the pause are sent once more, in case one arrived between the last count and
 the deletion; the inbox absorbs those that did not. The other queues, the web and the relay go on meanwhile.
 """
 
@@ -93,7 +93,7 @@ def _recreate(queue: kombu.Queue, temporary: str, broker: kombu.Connection, tell
     channel: Any = broker.channel()
     channel.queue_declare(temporary, durable=True, auto_delete=False, arguments={"x-queue-type": "quorum"})
     if misdeclared(broker, [queue]):
-        # Nothing new may arrive between the last look and the deletion. What was to be dead-lettered waits where it is.
+        # Nothing new may arrive between last count and deletion. What was to be dead-lettered waits where it is.
         channel.queue_unbind(queue.name, queue.exchange.name, routing_key=queue.routing_key)
         moved_count = sum(1 for _ in move(channel, queue.name, temporary))
         tell(f"Moved {moved_count} messages to {temporary}.")

@@ -1,8 +1,8 @@
-"""What the list of dead letters keeps alive, and what of it may go.
+"""Retention of what the list of dead letters keeps alive, and of what may go.
 
 Invariants: an unsettled letter is never pruned. The inbox row of a message outlives every letter that can still be
 replayed or restored, and every copy that waits to be sent, so the question "was it applied already?" has an answer as
-long as somebody may ask.
+long as a person may ask.
 """
 
 from datetime import datetime, timedelta

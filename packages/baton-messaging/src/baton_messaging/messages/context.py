@@ -1,4 +1,4 @@
-"""Which messages a worker has in flight: what a follow-up names as its cause.
+"""The context of a consumer's code: the messages in flight, which a follow-up names as its cause.
 
 Invariant: outside a consumer nothing is in flight, and a published event starts a correlation of its own (or takes the
 one of the web request).

@@ -1,4 +1,4 @@
-"""What an event travels in: its identity, its causes, and a signature.
+"""An envelope carries an event: its identity, its causes, and a signature.
 
 The envelope crosses the broker as one signed JSON string: kombu's own type decoding never touches user data, and a
 message forged in the broker is refused. Keys rotate by SECRET_KEY_FALLBACKS. Source: django.core.signing.

@@ -17,11 +17,11 @@ BEGIN
 END $$;
 CREATE TRIGGER baton_append_only BEFORE UPDATE OR DELETE ON baton_audit_entry
     FOR EACH ROW EXECUTE FUNCTION baton_refuse_rewriting();
-CREATE TRIGGER baton_append_only BEFORE UPDATE OR DELETE ON baton_audited_letter
+CREATE TRIGGER baton_append_only BEFORE UPDATE OR DELETE ON baton_audited_dead_letter
     FOR EACH ROW EXECUTE FUNCTION baton_refuse_rewriting();
 """
 NOT_APPEND_ONLY = """
-DROP TRIGGER baton_append_only ON baton_audited_letter;
+DROP TRIGGER baton_append_only ON baton_audited_dead_letter;
 DROP TRIGGER baton_append_only ON baton_audit_entry;
 DROP FUNCTION baton_refuse_rewriting();
 """
@@ -41,13 +41,13 @@ class Migration(migrations.Migration):
                 ("opened_at", models.DateTimeField(null=True, verbose_name="open since")),
                 ("closed_at", models.DateTimeField(null=True, verbose_name="closed at")),
                 ("error_class", models.CharField(blank=True, default="", max_length=200, verbose_name="error")),
-                ("probe_message_id", models.UUIDField(null=True, verbose_name="message on trial")),
-                ("probe_sent_at", models.DateTimeField(null=True, verbose_name="on trial since")),
-                ("probe_count", models.PositiveIntegerField(default=0, verbose_name="trials that failed")),
+                ("probe_message_id", models.UUIDField(null=True, verbose_name="probe message")),
+                ("probe_sent_at", models.DateTimeField(null=True, verbose_name="probed since")),
+                ("probe_count", models.PositiveIntegerField(default=0, verbose_name="failed probes")),
                 (
                     "next_probe_at",
                     models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now(), verbose_name="next trial at"
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="next probe at"
                     ),
                 ),
             ],
@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("fingerprint", models.CharField(max_length=64, unique=True)),
                 ("alerted_at", models.DateTimeField()),
-                ("letter_count", models.PositiveIntegerField()),
+                ("dead_letter_count", models.PositiveIntegerField()),
                 ("aged_at", models.DateTimeField(null=True)),
             ],
             options={
@@ -167,7 +167,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("why", models.TextField(blank=True, verbose_name="why")),
-                ("letter_count", models.PositiveIntegerField(default=0, verbose_name="letters")),
+                ("dead_letter_count", models.PositiveIntegerField(default=0, verbose_name="dead letters")),
                 ("details", models.JSONField(default=dict, verbose_name="details")),
             ],
             options={
@@ -225,7 +225,7 @@ class Migration(migrations.Migration):
                 (
                     "beaten_at",
                     models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now(), verbose_name="last sign of life"
+                        db_default=django.db.models.functions.datetime.Now(), verbose_name="last heartbeat"
                     ),
                 ),
                 (
@@ -489,7 +489,7 @@ class Migration(migrations.Migration):
                 ("requested_by", models.CharField(max_length=200, verbose_name="requested by")),
                 ("why", models.TextField(blank=True, verbose_name="why")),
                 ("selection", models.JSONField(default=dict, verbose_name="selection")),
-                ("letter_count", models.PositiveIntegerField(default=0, verbose_name="letters")),
+                ("dead_letter_count", models.PositiveIntegerField(default=0, verbose_name="dead letters")),
                 ("canary_count", models.PositiveIntegerField(default=0, verbose_name="canary")),
                 ("rate_per_second", models.PositiveIntegerField(default=0, verbose_name="rate per second")),
                 ("released_at", models.DateTimeField(null=True, verbose_name="released at")),
@@ -558,10 +558,10 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="AuditedLetter",
+            name="AuditedDeadLetter",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("letter_id", models.BigIntegerField()),
+                ("dead_letter_id", models.BigIntegerField()),
                 ("message_id", models.UUIDField(null=True)),
                 ("consumer", models.CharField(max_length=200)),
                 (
@@ -569,17 +569,17 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
-                        related_name="letters",
+                        related_name="dead_letters",
                         to="baton_messaging.auditentry",
                     ),
                 ),
             ],
             options={
-                "verbose_name": "audited letter",
-                "db_table": "baton_audited_letter",
+                "verbose_name": "audited dead letter",
+                "db_table": "baton_audited_dead_letter",
                 "default_permissions": (),
                 "constraints": [
-                    models.UniqueConstraint(fields=("letter_id", "entry"), name="baton_audited_once_per_entry")
+                    models.UniqueConstraint(fields=("dead_letter_id", "entry"), name="baton_audited_once_per_entry")
                 ],
             },
         ),
@@ -664,7 +664,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="letters",
+                        related_name="dead_letters",
                         to="baton_messaging.replay",
                         verbose_name="replay",
                     ),

@@ -1,8 +1,13 @@
-"""The tables of the machinery. They are read-only outside this package; the admin shows them."""
+"""The tables of the machinery, with the verbs that change them.
+
+The room is the platform's; outside the package the tables are read-only, and the admin shows them. It keeps the
+promises by constraints and by UPDATEs whose WHERE names the state they leave: a message's effects happen once
+(``baton_inbox_once_per_consumer``), and at most one unsettled dead letter stands for it.
+"""
 
 from baton_messaging.database import lookups  # noqa: F401 - importing registers the lookup
 from baton_messaging.models.attempt import Attempt
-from baton_messaging.models.audit import AuditedLetter, AuditEntry
+from baton_messaging.models.audit import AuditedDeadLetter, AuditEntry
 from baton_messaging.models.dead_letter import DeadLetter
 from baton_messaging.models.flow_control import Circuit, Pause
 from baton_messaging.models.group_alert import GroupAlert
@@ -17,7 +22,7 @@ from baton_messaging.models.statistics import Minute, Rollup, Total
 __all__ = [
     "Attempt",
     "AuditEntry",
-    "AuditedLetter",
+    "AuditedDeadLetter",
     "Circuit",
     "DeadLetter",
     "GroupAlert",

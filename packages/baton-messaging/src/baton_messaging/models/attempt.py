@@ -1,4 +1,4 @@
-"""Failed attempts, and when the next one is due: retries wait here, not in a worker's memory.
+"""Attempts that failed wait here for the next one, not in a worker's memory.
 
 Invariant: one row per attempt (``baton_attempt_once``); a row whose ``sent_at`` is empty is what the relay still has to
 send. Survives a broker that comes back empty. A relay owns a row while ``claimed_until`` is what its claim has set, and

@@ -1,6 +1,6 @@
-"""Who did what to which dead letters, when and why: also what was refused.
+"""The audit tells who did what to which dead letters, when and why, and what was refused.
 
-Invariant: rows are only ever added; a trigger of migration 0003 refuses UPDATE and DELETE. They point to nothing by
+Invariant: rows are only ever added; a trigger of migration 0001 refuses UPDATE and DELETE. They point to nothing by
 foreign key, so that neither the end of a user nor the purge of a letter touches them.
 """
 
@@ -42,7 +42,7 @@ class AuditEntry(models.Model):
     action = models.CharField(_("what"), max_length=20, choices=Action.choices)
     outcome = models.CharField(_("outcome"), max_length=10, choices=Outcome.choices)
     why = models.TextField(_("why"), blank=True)
-    letter_count = models.PositiveIntegerField(_("letters"), default=0)
+    dead_letter_count = models.PositiveIntegerField(_("dead letters"), default=0)
     details = models.JSONField(_("details"), default=dict)
 
     class Meta:
@@ -64,19 +64,19 @@ class AuditEntry(models.Model):
         return json.dumps(self.details, indent=1, ensure_ascii=False)
 
 
-class AuditedLetter(models.Model):
+class AuditedDeadLetter(models.Model):
     """One dead letter that an operation touched, by numbers that outlive it."""
 
-    entry = models.ForeignKey(AuditEntry, on_delete=models.PROTECT, related_name="letters", db_index=False)
-    letter_id = models.BigIntegerField()
+    entry = models.ForeignKey(AuditEntry, on_delete=models.PROTECT, related_name="dead_letters", db_index=False)
+    dead_letter_id = models.BigIntegerField()
     message_id = models.UUIDField(null=True)
     consumer = models.CharField(max_length=200)
 
     class Meta:
-        db_table = "baton_audited_letter"
-        verbose_name = _("audited letter")
+        db_table = "baton_audited_dead_letter"
+        verbose_name = _("audited dead letter")
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["letter_id", "entry"], name="baton_audited_once_per_entry")]
+        constraints = [models.UniqueConstraint(fields=["dead_letter_id", "entry"], name="baton_audited_once_per_entry")]
 
     def __str__(self) -> str:
         return f"{self.consumer} {self.message_id}"

@@ -1,4 +1,4 @@
-"""The one list of messages that died, each with its cause and its owner. A person decides what becomes of them.
+"""Dead letters list all messages that died, each with its cause and owner. A person decides what becomes of them.
 
     open ──replay──▶ requested ──inbox row appears──▶ resolved
      ▲ │                 │ died again, or withdrawn
@@ -131,7 +131,11 @@ class DeadLetter(models.Model):
     settled_at = models.DateTimeField(_("settled at"), null=True)
     replay_count = models.PositiveSmallIntegerField(_("replays"), default=0)
     replay = models.ForeignKey(
-        "baton_messaging.Replay", null=True, on_delete=models.SET_NULL, related_name="letters", verbose_name=_("replay")
+        "baton_messaging.Replay",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="dead_letters",
+        verbose_name=_("replay"),
     )
     copy_of = models.OneToOneField(
         "self", null=True, on_delete=models.SET_NULL, related_name="edited_copy", verbose_name=_("copy of")

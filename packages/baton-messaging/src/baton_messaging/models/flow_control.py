@@ -1,4 +1,4 @@
-"""What is held back, and why: a pause by a person, or a circuit that failures opened.
+"""A pause by a person, or a circuit that failures opened, holds messages back.
 
 Invariant: a pause is never changed but to end it (``baton_pause_ends_once``), so the rows are their own history; at
 most one is in force per target (``baton_pause_once_per_target``). A circuit is open while ``opened_at`` is set, one row
@@ -94,10 +94,10 @@ class Circuit(models.Model):
     opened_at = models.DateTimeField(_("open since"), null=True)
     closed_at = models.DateTimeField(_("closed at"), null=True)
     error_class = models.CharField(_("error"), max_length=200, blank=True, default="")
-    probe_message_id = models.UUIDField(_("message on trial"), null=True)
-    probe_sent_at = models.DateTimeField(_("on trial since"), null=True)
-    probe_count = models.PositiveIntegerField(_("trials that failed"), default=0)
-    next_probe_at = models.DateTimeField(_("next trial at"), db_default=Now())
+    probe_message_id = models.UUIDField(_("probe message"), null=True)
+    probe_sent_at = models.DateTimeField(_("probed since"), null=True)
+    probe_count = models.PositiveIntegerField(_("failed probes"), default=0)
+    next_probe_at = models.DateTimeField(_("next probe at"), db_default=Now())
 
     objects = CircuitQuerySet.as_manager()
 

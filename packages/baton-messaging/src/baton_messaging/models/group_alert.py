@@ -1,4 +1,4 @@
-"""What the owner of a group of dead letters was last told: a group gets one alert a period, not one a message.
+"""The last alert of a group of dead letters: its owner gets one a period, not one a message.
 
 Invariant: one row per group; of two tellers at once the second finds the row taken (a conditional UPDATE).
 """
@@ -11,7 +11,7 @@ class GroupAlert(models.Model):
 
     fingerprint = models.CharField(max_length=64, unique=True)
     alerted_at = models.DateTimeField()
-    letter_count = models.PositiveIntegerField()
+    dead_letter_count = models.PositiveIntegerField()
     # When the group's age was last told.
     aged_at = models.DateTimeField(null=True)
 

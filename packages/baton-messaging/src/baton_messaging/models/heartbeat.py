@@ -1,4 +1,4 @@
-"""One row per living process of ours: that it lives, and what it has in flight.
+"""A heartbeat is the one row of a process of ours: that it lives, and what it has in flight.
 
 Invariant: a row is written only by its own process, after its own loop has turned (processes). So a fresh
 row proves a turning loop, not a pid; a process that hangs, is stopped or was killed leaves a row that gets old. A
@@ -34,7 +34,7 @@ class Trouble(models.TextChoices):
 
 
 def stale_after() -> timedelta:
-    """Return the age at which a row no longer counts as a sign of life."""
+    """Return the age at which a row no longer counts as a sign that its process lives."""
     return timedelta(seconds=baton().heartbeat_stale_seconds)
 
 
@@ -73,14 +73,14 @@ class HeartbeatManager(_Base):
 
 
 class Heartbeat(models.Model):
-    """The last sign of life of one process."""
+    """The last heartbeat of one process."""
 
     name = models.CharField(_("name"), max_length=200, unique=True)
     role = models.CharField(_("role"), max_length=20, choices=Role.choices)
     hostname = models.CharField(_("host"), max_length=200)
     pid = models.PositiveIntegerField("pid")
     started_at = models.DateTimeField(_("started at"))
-    beaten_at = models.DateTimeField(_("last sign of life"), db_default=Now())
+    beaten_at = models.DateTimeField(_("last heartbeat"), db_default=Now())
     # What a worker consumes; empty for the others.
     queues = ArrayField(models.CharField(max_length=200), verbose_name=_("queues"), default=list)
     # The process's own finding: it has its broker, and takes work when there is some and it has room.
@@ -118,7 +118,7 @@ class Heartbeat(models.Model):
 
     @property
     def age_seconds(self) -> float:
-        """Return how long ago the last sign of life was when the row was read."""
+        """Return how old the last heartbeat was when the row was read."""
         return (self.looked_at - self.beaten_at).total_seconds()
 
     @property

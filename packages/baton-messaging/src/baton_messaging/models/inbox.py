@@ -1,4 +1,4 @@
-"""The inbox: which consumer has processed which message.
+"""The inbox tells which consumer has processed which message.
 
 Invariant: ``baton_inbox_once_per_consumer``. The row is written by the transaction that writes the effects, so both are
 there or neither (F09). A second delivery finds the row, or waits for the transaction that is about to commit it (F15).

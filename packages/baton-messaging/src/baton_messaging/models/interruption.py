@@ -1,4 +1,4 @@
-"""What a worker's main process saw of a task that gave no answer: its child was killed, or ran out of time.
+"""An interruption notes a task that gave no answer: its child was killed, say, or ran out of time.
 
 The broker only counts returns. This is how the list of dead letters knows a hard time limit from a killed process, and
 which signal it was. Written with a connection of its own, so the main process keeps none open (F21).
@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 
-class Kind(models.TextChoices):
+class InterruptionKind(models.TextChoices):
     """How it ended."""
 
     KILLED = "killed", _("killed")
@@ -24,7 +24,7 @@ class Interruption(models.Model):
 
     task_id = models.CharField(max_length=200)
     consumer = models.CharField(max_length=200)
-    kind = models.CharField(max_length=20, choices=Kind.choices)
+    kind = models.CharField(max_length=20, choices=InterruptionKind.choices)
     detail = models.CharField(max_length=500, blank=True)
     traceback = models.TextField(blank=True, default="")
     worker = models.CharField(max_length=200, blank=True)
@@ -35,7 +35,9 @@ class Interruption(models.Model):
         verbose_name = _("interruption")
         default_permissions = ("view",)
         constraints = [
-            models.CheckConstraint(condition=models.Q(kind__in=Kind.values), name="baton_interruption_kind_known")
+            models.CheckConstraint(
+                condition=models.Q(kind__in=InterruptionKind.values), name="baton_interruption_kind_known"
+            )
         ]
         indexes = [
             models.Index("task_id", name="baton_interruption_by_task"),

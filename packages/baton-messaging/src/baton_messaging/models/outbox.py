@@ -1,4 +1,4 @@
-"""What was published, and whether the broker has it.
+"""The outbox holds what was published, and whether the broker has it.
 
 Invariant: ``published_at`` is set only after the broker confirmed the message for every consumer. A relay owns a row
 until ``available_at``; a relay that dies or hangs loses it then to another one (F45), and what it writes of the row

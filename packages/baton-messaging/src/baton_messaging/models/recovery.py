@@ -1,4 +1,4 @@
-"""How many messages the reconciler has sent again because the broker had lost them: a counter per consumer.
+"""A recovery counts the messages of one consumer that the reconciler has sent again: the broker had lost them.
 
 Never pruned and never counted down, so that a rate can be taken of it.
 """

@@ -1,4 +1,4 @@
-"""One order to replay: who asked, how fast, and whether the first few are still being watched.
+"""A replay is one order of a person: how fast, and whether the first few are still being watched.
 
     watching the canary ──all resolved──▶ released          stopped from either, by a person or by a canary that died
 
@@ -36,7 +36,7 @@ class Replay(models.Model):
     requested_by = models.CharField(_("requested by"), max_length=200)
     why = models.TextField(_("why"), blank=True)
     selection = models.JSONField(_("selection"), default=dict)
-    letter_count = models.PositiveIntegerField(_("letters"), default=0)
+    dead_letter_count = models.PositiveIntegerField(_("dead letters"), default=0)
     canary_count = models.PositiveIntegerField(_("canary"), default=0)
     # Messages a second that may leave; 0 is as fast as the relay can.
     rate_per_second = models.PositiveIntegerField(_("rate per second"), default=0)

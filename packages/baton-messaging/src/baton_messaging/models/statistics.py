@@ -1,4 +1,4 @@
-"""What happened, counted per minute and consumer: what Prometheus and the board's charts are told from.
+"""Statistics count what happened, per minute and consumer, for Prometheus and the board's charts.
 
 Invariant: one row per minute and consumer (``baton_minute_once_per_consumer``). A minute that nothing can be added to
 any more is folded into its consumer's total once: by the transaction that marks it. So total plus open minutes never

@@ -1,4 +1,4 @@
-"""The heart of a process: its loop calls ``beat``, a thread of its own writes what was last said.
+"""A heartbeat is written for a process whose loop turns: the loop calls ``beat``, a thread writes what was last said.
 
 Invariant: nothing is written that the loop has not said since the last write. Stopped (SIGSTOP), hanging or killed, the
 row gets old by itself. The database away costs beats and nothing else; the next one that gets through is current.
@@ -49,7 +49,7 @@ _DELETE: Final = "DELETE FROM baton_heartbeat WHERE name = %(name)s AND hostname
 
 
 @dataclass(frozen=True)
-class Sign:
+class Beat:
     """What a loop says of itself. Ages in seconds, None for never."""
 
     is_consuming: bool
@@ -77,9 +77,9 @@ class HeartbeatWriter:
             "pid": os.getpid(),
         }
         self._started = monotonic()
-        self._said: tuple[float, Sign] | None = None
+        self._said: tuple[float, Beat] | None = None
         self._beaten = float("-inf")
-        self._wake = threading.Event()
+        self._news = threading.Event()
         self._stopping = False
         self._is_in_trouble = False
         self._writing = threading.Lock()
@@ -95,16 +95,16 @@ class HeartbeatWriter:
         """Begin to write what is said."""
         self._thread.start()
 
-    def beat(self, sign: Sign) -> None:
+    def beat(self, beat: Beat) -> None:
         """Say that the loop turns. Costs nothing: another thread writes."""
         self._beaten = monotonic()
-        self._said = (self._beaten, sign)
-        self._wake.set()
+        self._said = (self._beaten, beat)
+        self._news.set()
 
     def stop(self) -> None:
         """Delete the row: this process ends because it was told to."""
         self._stopping = True
-        self._wake.set()
+        self._news.set()
         if self._thread.is_alive():
             self._thread.join(LAST_WORD_SECONDS)
 
@@ -118,8 +118,8 @@ class HeartbeatWriter:
 
     def _write_until_stopped(self) -> None:
         while True:
-            self._wake.wait()
-            self._wake.clear()
+            self._news.wait()
+            self._news.clear()
             with self._writing:
                 if self._stopping:
                     self._try(self._delete)
@@ -138,19 +138,19 @@ class HeartbeatWriter:
 
     def _write(self) -> None:
         if self._said:
-            said_at, sign = self._said
+            said_at, beat = self._said
             now = monotonic()
-            _upsert(self._identity, sign=vars(sign), age=now - said_at, uptime=now - self._started)
+            _upsert(self._identity, beat=vars(beat), age=now - said_at, uptime=now - self._started)
 
     def _delete(self) -> None:
         _delete(self._identity)
 
 
-def _upsert(identity: Mapping[str, Any], *, sign: Mapping[str, Any], age: float, uptime: float) -> None:
+def _upsert(identity: Mapping[str, Any], *, beat: Mapping[str, Any], age: float, uptime: float) -> None:
     """Write what a process said ``age`` seconds ago. Raises the database's errors."""
-    lists = {name: json.dumps(sign[name]) for name in ("running", "reserved")}
+    lists = {name: json.dumps(beat[name]) for name in ("running", "reserved")}
     with dedicated_connection() as own, own.cursor() as cursor:
-        cursor.execute(_UPSERT, {**identity, **sign, **lists, "age": age, "uptime": uptime})
+        cursor.execute(_UPSERT, {**identity, **beat, **lists, "age": age, "uptime": uptime})
 
 
 def _delete(identity: Mapping[str, Any]) -> None:

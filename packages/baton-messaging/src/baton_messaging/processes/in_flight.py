@@ -1,4 +1,4 @@
-"""What a worker has in flight, as ids: of the messages in a bundle, never their payloads."""
+"""Messages in flight in a worker are told by their ids, never by their payloads."""
 
 import json
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
-"""Does a worker take work when there is some and it has room? Proven by looking, not by a ping (F43).
+"""A worker proves that it takes work: its queues are looked at, for a ping proves nothing (F43).
 
 Busy is not dead: without room nothing is asked. Idle is not dead: then the queues are empty. What is left is a worker
-that has room, whose queues hold messages look after look for HEARTBEAT_STALE_SECONDS, and which has received none
-meanwhile. At a single look another worker may simply have been faster.
+that has room, whose queues hold messages each time for HEARTBEAT_STALE_SECONDS, and which has received none
+meanwhile. Of a single time another worker may simply have been faster.
 """
 
 from time import monotonic
@@ -18,7 +18,7 @@ from baton_messaging.conf import baton
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS: Final = 2.0  # for all queues; the event loop waits meanwhile, once per beat
+DEADLINE_SECONDS: Final = 2.0  # for all queues; the event loop waits meanwhile, once per beat
 
 
 class Intake:
@@ -29,7 +29,7 @@ class Intake:
         self._idle_with_work_since: float | None = None
 
     def is_flowing(self, consumer: Any, *, queues: list[str], room: int) -> bool:
-        """Look; tell whether the worker has its broker and takes what is there."""
+        """Ask the queues; tell whether the worker has its broker and takes what is there."""
         if not consumer.is_receiving:
             self._idle_with_work_since = None
             return False
@@ -38,13 +38,13 @@ class Intake:
         if has_received or room <= 0:
             self._idle_with_work_since = None
             return True
-        return self._look(consumer.connection, queues)
+        return self._ask_queues(consumer.connection, queues)
 
-    def _look(self, broker: kombu.Connection, queues: list[str]) -> bool:
+    def _ask_queues(self, broker: kombu.Connection, queues: list[str]) -> bool:
         try:
             if is_still_blocked(broker, seconds=0):  # it takes no question either, and no ack
                 return False
-            with answering_within(broker, LOOK_SECONDS):
+            with answering_within(broker, DEADLINE_SECONDS):
                 waiting = sum(depth.waiting for depth in depths(broker, queues).values())
         except Exception as error:  # the broker is away, and the consumer will notice by itself
             log.warning("queues_not_looked_at", error_class=type(error).__name__)

@@ -1,4 +1,4 @@
-"""Is a process alive? Its row says so, not its pid; and for a worker the broker is asked what it leaves undone (F43).
+"""A process lives if its heartbeat is fresh, whatever its pid; of a worker the broker tells what it leaves (F43).
 
 Dead is only what a restart may heal. So a broker or a database that is away makes nobody dead, and neither does work:
 a busy worker has no room, and what waits then is not held against it.
@@ -39,12 +39,12 @@ def life_of(role: str, name: str = "") -> Life:
         rows = rows.filter(hostname=hostname)
     row = rows.order_by("-beaten_at").first()
     if not (row and row.is_fresh) and not takes_writes():
-        return Life(True, f"cannot tell of {what}: the database takes no writes, so nobody can give a sign of life")
+        return Life(True, f"cannot tell of {what}: the database takes no writes, so no process can write its heartbeat")
     if row is None:
-        return Life(False, f"{what} has given no sign of life: it is not started, or was stopped")
+        return Life(False, f"{what} has no heartbeat: it is not started, or was stopped")
     if not row.is_fresh:
         age = f"{row.age_seconds:.0f} s"
-        return Life(False, f"{row.name} gave its last sign of life {age} ago: it hangs, or was killed")
+        return Life(False, f"{row.name} wrote its last heartbeat {age} ago: it hangs, or was killed")
     if role == Role.WORKER and not row.is_consuming:
         return _life_of_idle_worker(row)
     return Life(True, f"{row.name} is alive, {row.age_seconds:.0f} s ago")

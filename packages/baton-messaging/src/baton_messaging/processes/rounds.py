@@ -1,10 +1,10 @@
-"""The heart of a process that goes round a loop: relay, collector, beat. Each round that ends is a sign of life."""
+"""Each round that ends is a heartbeat of the processes that go round a loop: relay, collector, beat."""
 
 import threading
 from time import monotonic
 
 from baton_messaging.conf import baton
-from baton_messaging.processes.heartbeat import HeartbeatWriter, Sign
+from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
 
 
 class RoundHeartbeat:
@@ -46,7 +46,7 @@ class RoundHeartbeat:
             return
         age = None if self._counted is None else monotonic() - self._counted
         self._heartbeat.beat(
-            Sign(
+            Beat(
                 is_consuming,
                 trouble=trouble,
                 received_count=self._count,

@@ -1,6 +1,6 @@
-"""The heart of beat: Celery's scheduler, which says after each tick that it has ticked.
+"""Celery's scheduler writes the heartbeat of beat: it says after each tick that it has ticked.
 
-While the broker is away beat does nothing but look for it; it lives, and does not consume.
+While the broker is away beat does nothing but connect; it lives, and does not consume.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
-"""The heart of a worker: stamped by the timer of its event loop, the same loop that takes messages and hands them out.
+"""A worker's heartbeat is written by the timer of its event loop, the loop that takes messages and hands them out.
 
-Celery's bootstep, added in config/celery.py. The loop also turns while the pool drains, and while the broker is away
-(worker/consumer.py calls between two tries to connect), so a worker that waits for its broker lives; it
-only does not consume. Hazard: with the pool ``solo`` a task *is* the loop, and one that runs for longer than
+Celery's bootstep, added by baton_messaging.install. The loop also turns while the pool drains, and while the broker is
+away (worker/consumer.py calls between two tries to connect), so a worker that waits for its broker lives; it only does
+not consume. Hazard: with the pool ``solo`` a task *is* the loop, and one that runs for longer than
 HEARTBEAT_STALE_SECONDS looks dead.
 """
 
@@ -15,7 +15,7 @@ from celery.signals import worker_shutdown
 from celery.worker import state
 
 from baton_messaging.conf import baton
-from baton_messaging.processes.heartbeat import HeartbeatWriter, Sign
+from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
 from baton_messaging.processes.in_flight import in_flight_of
 from baton_messaging.processes.intake import Intake
 
@@ -29,14 +29,14 @@ class HeartbeatStep(bootsteps.StartStopStep):
 
     def start(self, worker: Any) -> None:
         """Begin to beat."""
-        heart = HeartbeatWriter("worker", worker.hostname)
-        pulse = WorkerHeartbeat(worker, heart)
-        _keep_connection_from_children(heart)
-        worker.consumer.while_connecting = pulse.beat_if_due
-        worker.timer.call_repeatedly(baton().heartbeat_seconds, pulse.beat)
-        worker_shutdown.connect(lambda **_kwargs: heart.stop(), sender=worker, weak=False)
-        heart.start()
-        pulse.beat()
+        writer = HeartbeatWriter("worker", worker.hostname)
+        heartbeat = WorkerHeartbeat(worker, writer)
+        _keep_connection_from_children(writer)
+        worker.consumer.while_connecting = heartbeat.beat_if_due
+        worker.timer.call_repeatedly(baton().heartbeat_seconds, heartbeat.beat)
+        worker_shutdown.connect(lambda **_kwargs: writer.stop(), sender=worker, weak=False)
+        writer.start()
+        heartbeat.beat()
 
     def stop(self, worker: Any) -> None:
         """Go on beating: the pool drains now."""
@@ -48,9 +48,9 @@ class HeartbeatStep(bootsteps.StartStopStep):
 class WorkerHeartbeat:
     """What the loop of one worker says of itself, beat by beat."""
 
-    def __init__(self, worker: Any, heart: HeartbeatWriter) -> None:
+    def __init__(self, worker: Any, writer: HeartbeatWriter) -> None:
         self._worker = worker
-        self._heartbeat = heart
+        self._heartbeat = writer
         self._intake = Intake()
         self._finished_count = 0
         self._finished: float | None = None
@@ -61,17 +61,17 @@ class WorkerHeartbeat:
             self.beat()
 
     def beat(self) -> None:
-        """Look, and say it."""
+        """Ask the queues, and say what is so."""
         consumer = self._worker.consumer
         queues, capacity = sorted(consumer.app.amqp.queues.consume_from), int(consumer.initial_prefetch_count or 0)
         room = capacity - len(set(state.active_requests) | set(state.reserved_requests))
         is_consuming = self._intake.is_flowing(consumer, queues=queues, room=room)
-        # After that look, during which RabbitMQ may deliver: the reconciler trusts a beat to name all that was taken.
+        # After that question, during which RabbitMQ may deliver: the reconciler trusts a beat to name all it has.
         active, reserved, now = set(state.active_requests), set(state.reserved_requests), monotonic()
         self._count_finished(len(active), now)
         received = consumer.received_at
         self._heartbeat.beat(
-            Sign(
+            Beat(
                 is_consuming=is_consuming,
                 queues=queues,
                 capacity=capacity,
@@ -92,15 +92,15 @@ class WorkerHeartbeat:
             self._finished_count, self._finished = count, now
 
 
-def _keep_connection_from_children(heart: HeartbeatWriter) -> None:
+def _keep_connection_from_children(writer: HeartbeatWriter) -> None:
     """Let no child be forked while a connection is open (F21)."""
     held: list[bool] = []
 
     def before() -> None:
-        held.append(heart.hold(FORK_WAIT_SECONDS))
+        held.append(writer.hold(FORK_WAIT_SECONDS))
 
     def after_in_parent() -> None:
         if held.pop():
-            heart.go_on()
+            writer.go_on()
 
     os.register_at_fork(before=before, after_in_parent=after_in_parent)

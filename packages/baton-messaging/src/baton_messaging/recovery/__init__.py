@@ -1,4 +1,6 @@
-"""Send again what the broker has lost, and report what no sending can repair.
+"""Messages that the broker has lost are sent again, and what no sending can repair is reported.
+
+The room is the platform's. It keeps the promise that no message is lost, not even by a broker that comes back empty.
 
     settle ▶ is anything old and unsettled? ▶ look at the broker and at the workers ▶ send again what is in neither
 

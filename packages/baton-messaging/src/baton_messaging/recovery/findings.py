@@ -1,4 +1,4 @@
-"""What sending again cannot repair: rows of the apps that contradict the messages. Reported, never repaired.
+"""Findings report rows of the apps that contradict the messages: what sending again cannot repair.
 
 An app contributes a check by ``@finds`` on a function without arguments in its ``findings.py``. Each check looks at a
 window of the recent past, so that its price does not grow with the tables.

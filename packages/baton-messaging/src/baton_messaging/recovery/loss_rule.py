@@ -1,4 +1,4 @@
-"""When is a message lost, and what does the reconciler wait for until it says so?
+"""A message counts as lost by a rule, and the reconciler waits until the rule says so.
 
 Triage asks here, too, so that what it announces is what happens. It may know earlier that a message is lost, because it
 looks for that one.
@@ -27,7 +27,7 @@ from baton_messaging.conf import baton
 LATER_COUNT: Final = 10  # processed messages that were sent later: one may have come by another way, ten have not
 MARGIN: Final = timedelta(minutes=1)  # by which they were later: a relay marks a whole round at its end
 
-Cause = Literal["queue empty", "overtaken"]
+Proof = Literal["queue empty", "overtaken"]
 Wait = Literal["collector", "grace", "queue"]
 
 
@@ -65,7 +65,7 @@ class QueueState:
         return min(self.served_until - MARGIN, in_grace_since)
 
 
-def proof_of_loss(sent_at: datetime, state: QueueState) -> Cause | None:
+def proof_of_loss(sent_at: datetime, state: QueueState) -> Proof | None:
     """Return why a message that was last sent at ``sent_at``, and is nowhere else, is lost; None when it is not."""
     if state.lost_before is None or sent_at >= state.lost_before:
         return None

@@ -1,4 +1,4 @@
-"""Find what was sent and is nowhere: neither processed, nor waiting for a retry, nor dead, nor in a worker's hand.
+"""Lost messages are found: sent, and neither processed, nor waiting for a retry, nor dead, nor in flight.
 
 Two statements, one over the unsettled outbox rows (a partial index holds nothing else), one over the dead letters whose
 replay was requested (another). When a message was last sent is what counts: a retry's row says so, or else the outbox.
@@ -15,7 +15,7 @@ from django.db import connection
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import RELAY
-from baton_messaging.recovery.loss_rule import Cause, QueueState, grace, proof_of_loss
+from baton_messaging.recovery.loss_rule import Proof, QueueState, grace, proof_of_loss
 
 # What must hold of a message that is nowhere, demanded again by ``resend``. ``{message}`` stands for a row that has the
 # message's id, ``%(consumer)s`` for the consumer that it was sent to.
@@ -61,7 +61,7 @@ _OF_OUTBOX: Final = f"""
       AND {NOT_PROCESSED.format(message="message")}
       AND {NOT_DEAD.format(message="message")}
       AND {_NOT_PAUSED.format(message="message", event="name")}
-      AND message.message_id <> ALL (%(held)s::uuid[])
+      AND message.message_id <> ALL (%(in_flight)s::uuid[])
     ORDER BY message.published_at LIMIT %(limit)s
 """  # noqa: S608 - put together of the constants above
 
@@ -72,7 +72,7 @@ _OF_REPLAYS: Final = f"""
       AND last.sent_at < %(sent_before)s
       AND {NOT_PROCESSED.format(message="letter")}
       AND {_NOT_PAUSED.format(message="letter", event="event_name")}
-      AND letter.message_id <> ALL (%(held)s::uuid[])
+      AND letter.message_id <> ALL (%(in_flight)s::uuid[])
     ORDER BY last.sent_at LIMIT %(limit)s
 """  # noqa: S608 - put together of the constants above
 
@@ -94,7 +94,7 @@ class Loss:
     consumer: str
     message_id: UUID
     sent_at: datetime
-    cause: Cause
+    proof: Proof
     attempt_id: int | None  # the row of a retry that was on its way; None: it was the first delivery
     envelope: Envelope | None  # of a first delivery
 
@@ -107,21 +107,21 @@ def is_any_suspect() -> bool:
         return bool(cursor.fetchone() == (True,))
 
 
-def losses_of(consumer: str, state: QueueState, *, held: Collection[UUID], limit: int) -> list[Loss]:
+def losses_of(consumer: str, state: QueueState, *, in_flight: Collection[UUID], limit: int) -> list[Loss]:
     """Return up to ``limit`` lost messages of a consumer, those sent first first."""
     if state.lost_before is None:
         return []
     arguments: dict[str, Any] = {
         "consumer": consumer,
         "sent_before": state.lost_before,
-        "held": list(held),
+        "in_flight": list(in_flight),
         "limit": limit,
     }
     found = [_loss(consumer, row, state) for row in OutboxMessage.objects.raw(_OF_OUTBOX, arguments)]
     with connection.cursor() as cursor:
         cursor.execute(_OF_REPLAYS, arguments)
         replays = [
-            Loss(consumer, message_id, sent_at, _cause(sent_at, state), attempt_id, None)
+            Loss(consumer, message_id, sent_at, _proof(sent_at, state), attempt_id, None)
             for message_id, attempt_id, sent_at in cursor.fetchall()
         ]
     return [*found, *replays][:limit]
@@ -132,11 +132,11 @@ def _loss(consumer: str, row: Any, state: QueueState) -> Loss:
         consumer=consumer,
         message_id=row.message_id,
         sent_at=row.last_sent_at,
-        cause=_cause(row.last_sent_at, state),
+        proof=_proof(row.last_sent_at, state),
         attempt_id=row.attempt_id,
         envelope=None if row.attempt_id else row.envelope(),
     )
 
 
-def _cause(sent_at: datetime, state: QueueState) -> Cause:
+def _proof(sent_at: datetime, state: QueueState) -> Proof:
     return proof_of_loss(sent_at, state) or "overtaken"

@@ -1,4 +1,4 @@
-"""Look at the queues: how deep they are, how far they have been served, and what the workers have in flight."""
+"""A snapshot of the queues: how deep they are, how far they have been served, and what the workers have in flight."""
 
 import time
 from collections import defaultdict
@@ -27,16 +27,16 @@ _SERVED: Final = """
     GROUP BY processed.consumer
 """
 
-Held = dict[str, set[UUID]]  # by consumer
+InFlight = dict[str, set[UUID]]  # by consumer
 
 
-def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
+def take_snapshot(queues: Collection[str]) -> tuple[dict[str, QueueState], InFlight]:
     """Return the state of each queue, and what living workers have in flight. Raises the broker's errors.
 
-    In the order in which a message moves, so that one that moves meanwhile is met further on: queues, hands, dead
-    letters; the tables come last, in ``losses``. Where the broker does not tell what was taken (RabbitMQ), this waits
-    until each worker has beaten once more: what it took just before the look is in that beat. A worker that does not
-    beat leaves its queues unknown.
+    In the order in which a message moves, so that one that moves meanwhile is met further on: queues,
+    workers, dead letters; the tables come last, in ``losses``. Where the broker does not tell what was taken
+    (RabbitMQ), this waits until each worker has beaten once more: what it took just before is in that beat. A worker
+    that does not beat leaves its queues unknown.
     """
     looked_at = _database_time()
     with current_app.connection_for_read() as broker:
@@ -44,23 +44,23 @@ def look(queues: Collection[str]) -> tuple[dict[str, QueueState], Held]:
         found = depths(broker, queues)
         silent = [name for name, depth in found.items() if depth.taken is None and not depth.waiting]
         unheard = _wait_for_beats(silent, since=_database_time()) if silent else set()
-        held = in_flight_now()
+        in_flight = in_flight_now()
         uncollected_count = depths(broker, [DEAD_LETTER_QUEUE])[DEAD_LETTER_QUEUE].total
     served = served_until()
     states = {
         name: QueueState(name, depth, looked_at, served.get(name), name not in unheard, uncollected_count)
         for name, depth in found.items()
     }
-    return states, held
+    return states, in_flight
 
 
-def in_flight_now() -> Held:
+def in_flight_now() -> InFlight:
     """Return the ids of the messages that living workers run, or have taken, by consumer."""
-    held: Held = defaultdict(set)
+    in_flight: InFlight = defaultdict(set)
     for running, reserved in Heartbeat.objects.fresh().workers().values_list("running", "reserved"):
         for item in [*running, *reserved]:
-            held[item["consumer"]].update(UUID(message_id) for message_id in item["message_ids"])
-    return held
+            in_flight[item["consumer"]].update(UUID(message_id) for message_id in item["message_ids"])
+    return in_flight
 
 
 def _wait_for_beats(queues: Iterable[str], *, since: datetime) -> set[str]:

@@ -1,4 +1,4 @@
-"""One tick of the reconciler: what beat's task, the operator's command and the tests call."""
+"""The reconciler sends lost messages again: one tick, which beat's task, the command and the tests call."""
 
 import random
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from baton_messaging.conf import baton
 from baton_messaging.recovery.findings import Finding, findings
 from baton_messaging.recovery.loss_rule import QueueState
 from baton_messaging.recovery.losses import Loss, is_any_suspect, losses_of
-from baton_messaging.recovery.queue_states import look
+from baton_messaging.recovery.queue_states import take_snapshot
 from baton_messaging.recovery.resend import send_again
 from baton_messaging.recovery.settlement import settle
 from baton_messaging.routing.ownership import queue_of
@@ -76,7 +76,7 @@ def _recover(outcome: Outcome, *, dry_run: bool) -> None:
     if not is_any_suspect():
         return
     deadline = monotonic() + BUDGET_SECONDS
-    states, held = look([queue.name for queue in baton().queues])
+    states, in_flight = take_snapshot([queue.name for queue in baton().queues])
     uncollected_count = max((state.uncollected_count for state in states.values()), default=0)
     if uncollected_count:
         log.warning("reconciler_waits_for_collector", uncollected_count=uncollected_count)
@@ -88,12 +88,16 @@ def _recover(outcome: Outcome, *, dry_run: bool) -> None:
             log.warning("reconciler_out_of_time", budget_seconds=BUDGET_SECONDS)
             return
         with suppress(UnknownQueue):
-            _recover_one(outcome, consumer, states[queue_of(consumer).name], held.get(consumer, set()), dry_run=dry_run)
+            _recover_one(
+                outcome, consumer, states[queue_of(consumer).name], in_flight.get(consumer, set()), dry_run=dry_run
+            )
 
 
-def _recover_one(outcome: Outcome, consumer: str, state: QueueState, held: Collection[UUID], *, dry_run: bool) -> None:
+def _recover_one(
+    outcome: Outcome, consumer: str, state: QueueState, in_flight: Collection[UUID], *, dry_run: bool
+) -> None:
     for _ in range(1 if dry_run else MAX_BATCHES):
-        lost = losses_of(consumer, state, held=held, limit=BATCH_SIZE)
+        lost = losses_of(consumer, state, in_flight=in_flight, limit=BATCH_SIZE)
         if lost:
             _note(outcome, consumer, lost, sent_count=0 if dry_run else send_again(consumer, lost))
         if len(lost) < BATCH_SIZE:
@@ -103,5 +107,5 @@ def _recover_one(outcome: Outcome, consumer: str, state: QueueState, held: Colle
 def _note(outcome: Outcome, consumer: str, lost: list[Loss], *, sent_count: int) -> None:
     outcome.lost[consumer] = outcome.lost.get(consumer, 0) + len(lost)
     outcome.sent_again[consumer] = outcome.sent_again.get(consumer, 0) + sent_count
-    causes = {loss.cause for loss in lost}
+    causes = {loss.proof for loss in lost}
     log.warning("sent_again", consumer=consumer, message_count=sent_count, causes=",".join(sorted(causes)))

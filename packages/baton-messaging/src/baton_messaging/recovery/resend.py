@@ -1,4 +1,4 @@
-"""Send lost messages again by the relay's door for retries, and count them.
+"""Lost messages leave again by the relay's door for retries, and are counted.
 
 A retry that was lost is unsent again; a first delivery becomes attempt 0 of round 0, as if it had been held back
 (flow_control/parking.py). Both demand that nothing has happened to the message since it was found: two reconcilers
@@ -32,8 +32,8 @@ _RETRIES: Final = f"""
 _FIRST_DELIVERIES: Final = f"""
     INSERT INTO baton_attempt (
         message_id, consumer, round, attempt, key, envelope, error_class, error_message, traceback, worker, due_at)
-    SELECT message_id, %(consumer)s, 0, 0, key, envelope, %(error_class)s, cause, '', '', clock_timestamp()
-    FROM json_to_recordset(%(lost)s) AS lost (message_id uuid, key text, envelope jsonb, cause text)
+    SELECT message_id, %(consumer)s, 0, 0, key, envelope, %(error_class)s, proof, '', '', clock_timestamp()
+    FROM json_to_recordset(%(lost)s) AS lost (message_id uuid, key text, envelope jsonb, proof text)
     WHERE NOT EXISTS (
         SELECT 1 FROM baton_attempt AS attempt
         WHERE attempt.message_id = lost.message_id AND attempt.consumer = %(consumer)s)
@@ -59,7 +59,7 @@ def send_again(consumer: str, losses: Sequence[Loss]) -> int:
             "message_id": str(loss.message_id),
             "key": loss.envelope.key,
             "envelope": loss.envelope.as_dict(),
-            "cause": loss.cause,
+            "proof": loss.proof,
         }
         for loss in losses
         if loss.envelope

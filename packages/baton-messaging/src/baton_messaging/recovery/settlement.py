@@ -1,4 +1,4 @@
-"""Mark the outbox rows that need no looking after any more, so that the question "what is missing?" stays cheap.
+"""Outbox rows that need no looking after any more are settled, so that "what is missing?" stays a cheap question.
 
 A published row is settled once each consumer that it was sent to has processed it (an inbox row) or has its dead
 letter, in whatever state: from then on the letter is what is watched (losses.py looks at requested replays). A row that

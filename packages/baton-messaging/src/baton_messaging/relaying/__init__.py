@@ -1,1 +1,6 @@
-"""From the outbox to the broker: claim due rows, send one bundle per consumer, mark what the broker confirmed."""
+"""From the outbox to the broker: due rows are claimed, one bundle is sent per consumer, the confirmed is marked.
+
+The room is the platform's: from the producer's commit until the broker's confirm the relay owns a message. It keeps the
+promises that the producer is done at one commit and that no message is lost. ``loop`` is the process; each round sends
+the new (``outbox_round``) and the retries that are due (``retry_round``), both by ``bundles``.
+"""

@@ -1,9 +1,9 @@
-"""Send messages to one consumer, in bundles as large as it takes.
+"""Bundles carry messages to one consumer, as many at a time as it takes.
 
 Adaptive by itself: with one message waiting a bundle holds one, under load it is filled up to ``bundle_size``.
 Three kinds of failure are told apart: the broker's (BrokerTrouble: stop and back off), one queue's (QueueTrouble: the
 others go on), and the message's own. A queue that is gone is declared again by a second try at once; if that does not
-help, the message counts as at fault, so that it ends on the list and not in a wait that nobody knows of.
+help, the message counts as at fault, so that it ends on the list and not in a wait without an end.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The relay's life: send what is due, sleep until the database notifies or a retry may be due, and stop cleanly.
+"""The relay sends what is due, sleeps until the database notifies or a retry may be due, and stops cleanly.
 
 Any number may run at a time. With the database or the broker away it backs off and goes on by itself (F25, F36, F81).
 """
@@ -29,7 +29,7 @@ from baton_messaging.relaying.retry_round import send_retries
 log = structlog.get_logger(__name__)
 
 LISTEN_SECONDS = 0.5  # at a time, to a full broker: as often the relay looks whether it is to stop
-MAX_BACKOFF_SECONDS = 15.0  # an outage of an hour ends for the relay at most this long after it ended for everybody
+MAX_BACKOFF_SECONDS = 15.0  # a database or broker that is back is found at most this much later
 
 
 class Relay:

@@ -1,4 +1,4 @@
-"""One round over the outbox: claim, send one copy per consumer, mark.
+"""One round over the outbox claims, sends one copy per consumer, and marks.
 
 Invariant: a row is marked published only after the broker confirmed it for every consumer, or it was parked for one
 that is held (flow_control). Killed at any line, the row is sent again when its lease ends, and the inbox absorbs the

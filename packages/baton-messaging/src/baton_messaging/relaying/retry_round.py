@@ -1,4 +1,4 @@
-"""One round over the retries: those that are due leave by the same door as new messages."""
+"""One round over the retries sends those that are due, by the same door as new messages."""
 
 from collections import defaultdict
 from datetime import timedelta
@@ -57,8 +57,8 @@ def _may_pass(attempt: Attempt, error: Exception) -> bool:
     """Tell whether to ask again when the lease ends: a consumer that is gone will not come back, a queue may."""
     if isinstance(error, UnroutableMessage):
         config = baton()
-        patience = timedelta(seconds=config.relay_max_send_failures * config.relay_lease_seconds)
-        return timezone.now() - attempt.due_at < patience
+        deadline = attempt.due_at + timedelta(seconds=config.relay_max_send_failures * config.relay_lease_seconds)
+        return timezone.now() < deadline
     return isinstance(error, QueueTrouble)
 
 

@@ -1,0 +1,6 @@
+"""Who consumes what, through which queue, and whose that is.
+
+The room is the platform's; the table of queues and owners is the project's. It keeps the promise that each message has
+an owner at every moment: a consumer's messages belong to the owner of its queue. ``discovery`` imports what the apps
+add, ``subscriptions`` knows the consumers, ``queues`` and ``ownership`` read the table, ``send`` hands a bundle over.
+"""

@@ -1,16 +1,17 @@
-"""Import what the apps add to the machinery when somebody asks for it, and not at each start of each process.
+"""Modules by which the apps add to the machinery are imported when they are asked for, not at each start.
 
 An app adds something by a module of a given name at its top, which registers it when it is imported:
 
 | Module | registers | asked for by |
 |---|---|---|
 | ``tasks`` | consumers (``@consumer``) | workers, the relay, whoever must know who consumes what |
-| ``triage`` | what an id means (``baton_messaging.diagnosis.triage.subjects``) | triage |
+| ``triage`` | what an id means (``register``) | triage |
 | ``findings`` | contradictions (``@finds``) | the reconciler |
 | ``doctor`` | questions about the installation (``@examines``) | ``manage.py doctor`` |
-| ``metrics`` | figures (``baton_messaging.observability.prometheus.contribute``) | ``/metrics`` |
+| ``metrics`` | figures (``contribute``) | ``/metrics`` |
 
-A command at night must not wait for what it does not ask (docs/decisions/imports-wait-until-somebody-asks.md).
+What each imports for it is in ``baton_messaging.extend``. A command at night must not wait for what it does not ask
+(docs/decisions/imports-wait-until-somebody-asks.md).
 """
 
 from functools import cache

@@ -1,8 +1,6 @@
-"""Who answers for a consumer: the owner of the queue that its messages travel through."""
+"""The owner of a consumer is the owner of the queue that its messages travel through."""
 
-from django.conf import settings
-
-from baton_messaging.conf import Queue, Team
+from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.routing.queues import UnknownQueue, queue_named
 from baton_messaging.routing.subscriptions import subscription_named
 
@@ -32,8 +30,8 @@ def owner_of(consumer: str) -> Team:
 
 
 def platform_queue() -> Queue:
-    """Return the queue of what belongs to no app."""
-    return queue_named(settings.CELERY_TASK_DEFAULT_QUEUE)
+    """Return the queue of Baton's own tasks, which a project's default queue need not be."""
+    return queue_named(baton().platform_queue)
 
 
 def platform_owner() -> Team:

@@ -1,7 +1,7 @@
-"""Which queue a task goes to, who owns it, and how the broker must declare it.
+"""A queue of the project's table is declared to the broker, and tasks are routed to it.
 
 Invariant: a queue exists only if the project's table (``baton().queues``) names it; with
-``task_create_missing_queues`` off a typo fails at once instead of filling a queue that nobody reads.
+``task_create_missing_queues`` off a typo fails at once instead of filling a queue that no worker reads.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,6 +13,7 @@ from baton_messaging.conf import Queue, baton
 EXCHANGE = kombu.Exchange("tasks", type="direct", durable=True)
 DEAD_LETTER_EXCHANGE = kombu.Exchange("dead_letters", type="direct", durable=True)
 DEAD_LETTER_QUEUE = "dead_letters"
+PACKAGE_PREFIX = "baton"  # of the names of Baton's own tasks, whatever the platform's queue is called
 #: Returns of a dead letter to its queue. RabbitMQ 4 drops a message after 20 unless told otherwise, and 3.x refuses -1
 #: for "never"; a collector that cannot write for a night, several times a second, stays below this.
 DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
@@ -67,12 +68,18 @@ def dead_letter_queue() -> kombu.Queue:
 
 
 def route_task(name: str, *_args: object, **_kwargs: object) -> dict[str, str] | None:
-    """Route ``<app>.<function>`` to the queue of its app: Celery's ``task_routes`` hook.
+    """Route a task by the table of queues: Celery's ``task_routes`` hook.
 
-    Returns None for Celery's own tasks (``celery.…``), which fall to ``task_default_queue``. A consumer that belongs
-    on a lane says so in its decorator (``queue="orders.bulk"``), which ``send_bundle`` follows.
+    ``baton.<function>`` goes to the platform's queue, ``<app>.<function>`` to the queue of its app. Returns None, which
+    is Celery's default routing, for an app without a queue and for the name that Celery makes of a module
+    (``orders.tasks.send_report``): the plain tasks of a project that adopts Baton stay where its workers look for them.
+
+    Consumers do not depend on it: ``send_bundle`` follows the table and refuses one whose app has no queue.
+    Hazard: a plain task that was given the name ``<app>.<function>`` moves to its app's queue once the table has one;
+    a route of the project that stands before this one keeps it.
     """
-    app_label = name.partition(".")[0]
-    if app_label == "celery":
-        return None
-    return {"queue": queue_named(app_label).name}
+    app_label, _, function = name.partition(".")
+    if app_label == PACKAGE_PREFIX:
+        return {"queue": baton().platform_queue}
+    is_of_table = "." not in function and app_label in {queue.name for queue in baton().queues}
+    return {"queue": app_label} if is_of_table else None

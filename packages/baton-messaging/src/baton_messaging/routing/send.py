@@ -1,4 +1,4 @@
-"""Hand a bundle to the broker: one Celery message for one consumer."""
+"""A bundle is sent to the broker: one Celery message for one consumer."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who consumes what: filled by ``@consumer`` as Celery imports each app's tasks.py.
+"""Subscriptions tell which consumers an event has: ``@consumer`` adds one as each app's tasks.py is imported.
 
 The relay asks at the moment of sending, so a consumer added by a deploy gets what was published before it.
 """

@@ -1,7 +1,7 @@
 """The pages as a Django app of their own, so that a project without them needs none of what they need."""
 
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
 from django.apps import AppConfig, apps
 from django.core.exceptions import ImproperlyConfigured
@@ -17,15 +17,17 @@ class BatonPagesConfig(AppConfig):
     label = "baton_messaging_ui"
     verbose_name = "Baton"
 
-    def ready(self) -> None:
-        """Refuse to start without what the pages need. Only looked for: a worker imports none of it."""
+    def __init__(self, app_name: str, app_module: Any) -> None:
+        """Refuse to start without what the pages need, before the admin imports them. It is looked for only."""
         missing = [package for package in EXTRA if find_spec(package) is None]
         if missing:
             raise ImproperlyConfigured(
                 "Install the extra `ui` of baton-messaging, or take baton_messaging.ui out of INSTALLED_APPS: "
                 f"{' and '.join(missing)} cannot be imported."
             )
+        super().__init__(app_name, app_module)
+
+    def ready(self) -> None:
+        """Refuse to start without the script that keeps the pages live."""
         if not apps.is_installed("django_htmx"):
-            raise ImproperlyConfigured(
-                "Add django_htmx to INSTALLED_APPS: the pages of baton_messaging.ui load its script."
-            )
+            raise ImproperlyConfigured("Add django_htmx to INSTALLED_APPS: baton_messaging.ui loads its script.")

@@ -1,4 +1,4 @@
-"""Celery's consumer, with some holes closed: setting ``worker_consumer``.
+"""Celery's consumer closes some holes here: setting ``worker_consumer``.
 
 - Celery acknowledges a message that it cannot decode, which removes it; and a message whose envelope is not what it
   expects ends the whole worker, again and again. Here both are rejected, and so reach the dead-letter queue.
@@ -6,7 +6,7 @@
 - A queue that RabbitMQ has with other arguments ends the whole worker. Here it is left out, and taken up once migrated.
 - A queue that is declared anew may get no consumer again. Here an idle worker renews its subscription (renewal.py).
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
-- Nobody could tell whether it takes messages. Here it counts what it receives (processes reads it).
+- Celery does not tell whether it takes messages. Here it counts what it receives (processes reads it).
 - A task that a child takes up while the worker stops is forgotten, and run again. Here it is waited for.
 - With the pool ``solo`` a task holds up the event loop, and the leases with it. Here a thread renews them on Redis.
   Hazard: on RabbitMQ such a task holds up the heartbeats, too; one longer than two of them runs again.
@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 MAX_EVENTS_KEPT = 1_000  # of Celery's, for a Flower; our own record is the database
 FAREWELL_SECONDS = 3.0  # for each of the two things a worker that ends has to say
-LOOK_AGAIN_SECONDS = 5  # between looks at a queue that must be migrated first
+RECHECK_SECONDS = 5  # between looks at a queue that must be migrated first
 
 
 class Consumer(CeleryConsumer):
@@ -91,14 +91,14 @@ class Consumer(CeleryConsumer):
         try:
             found = misdeclared(connection, wanted)
         except Exception:
-            connection.collect()  # nobody else knows of it
+            connection.collect()  # no other code knows of it
             raise
         for one in found:
             _complain(one)
         if found:
             self._left_out |= {one.queue for one in found}
             queues.deselect([one.queue for one in found])
-            self.timer.call_after(LOOK_AGAIN_SECONDS, self._take_up_migrated)
+            self.timer.call_after(RECHECK_SECONDS, self._take_up_migrated)
         return connection
 
     def connection_for_write(self, url: str | None = None, heartbeat: float | None = None) -> Any:
@@ -178,7 +178,7 @@ class Consumer(CeleryConsumer):
             log.info("queue_taken_up", queue=name)
         self._left_out = still
         if still:
-            self.timer.call_after(LOOK_AGAIN_SECONDS, self._take_up_migrated)
+            self.timer.call_after(RECHECK_SECONDS, self._take_up_migrated)
 
     def _renew_leases_meanwhile(self) -> None:
         while True:

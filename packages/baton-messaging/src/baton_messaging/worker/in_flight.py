@@ -1,7 +1,7 @@
-"""What a child process was given stays its worker's business until it has ended, also while the worker stops.
+"""Messages in flight in a child stay the worker's until they have ended, also while the worker stops.
 
 Celery forgets at its end each task that no child has said to have begun, also one that a child has in its pipe by then.
-The child runs it all the same, and nobody reads what became of it: the message is not acknowledged and runs again
+The child runs it all the same, and its answer is never read: the message is not acknowledged and runs again
 elsewhere, and the child waits half a minute for its reader before it ends, and the worker for the child. Of a message
 that was written half way the child waits for the rest, for ever.
 

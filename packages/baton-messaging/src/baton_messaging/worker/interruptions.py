@@ -1,4 +1,4 @@
-"""Leave a note of a task that gave no answer, for whoever reads its dead letter.
+"""An interruption is noted for a task that gave no answer, so that its dead letter can say the cause.
 
 Written by the worker's main process over a connection of its own that is closed at once: nothing stays open there that
 a child could inherit (F21). A note that cannot be written costs nothing but itself.
@@ -11,7 +11,7 @@ from celery.signals import task_unknown
 
 from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.database.text import storable
-from baton_messaging.models.interruption import Kind
+from baton_messaging.models.interruption import InterruptionKind
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,9 @@ _INSERT: Final = """
 _LENGTHS: Final = (200, 200, 20, 500, 20_000, 200)  # characters, in the order of the columns
 
 
-def note(kind: Kind, *, task_id: str, consumer: str, worker: str, detail: str = "", traceback: str = "") -> None:
+def note(
+    kind: InterruptionKind, *, task_id: str, consumer: str, worker: str, detail: str = "", traceback: str = ""
+) -> None:
     """Write the note, or log that it could not be written."""
     values = [*map(_cut, (task_id, consumer, kind, detail, traceback, worker), _LENGTHS)]
     try:
@@ -40,4 +42,6 @@ def _cut(text: str, length: int) -> str:
 @task_unknown.connect(dispatch_uid="baton_messaging.note_unknown_task")
 def note_unknown_task(*, sender: Any, name: str, id: str, **_kwargs: Any) -> None:  # noqa: A002 - Celery's names
     """Note that this worker's release does not have the task; the collector's may."""
-    note(Kind.UNKNOWN_TASK, task_id=str(id), consumer=str(name), worker=str(getattr(sender, "hostname", "")))
+    note(
+        InterruptionKind.UNKNOWN_TASK, task_id=str(id), consumer=str(name), worker=str(getattr(sender, "hostname", ""))
+    )

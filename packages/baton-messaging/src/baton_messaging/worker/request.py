@@ -1,4 +1,4 @@
-"""How a worker's main process ends a consumer's message: Celery's Request, with no way out that loses it.
+"""Celery's request ends a consumer's message in the worker's main process, with no way out that loses it.
 
 - Celery acknowledges a message that has expired or was revoked, which removes it. Here it is rejected, and so reaches
   the dead letters.
@@ -14,7 +14,7 @@ from celery.exceptions import Ignore, Reject, Retry
 from celery.worker import state
 from celery.worker.request import Request
 
-from baton_messaging.models.interruption import Kind
+from baton_messaging.models.interruption import InterruptionKind
 from baton_messaging.worker.interruptions import note
 
 _ANSWERS = (Ignore, Reject, Retry)
@@ -29,7 +29,7 @@ class ConsumerRequest(Request):
     def on_timeout(self, soft: bool, timeout: float) -> None:
         """Note a hard limit; the message goes back, and the broker counts."""
         if not soft and not state.should_terminate:
-            self._note(Kind.TIME_LIMIT, f"{timeout:g} s")
+            self._note(InterruptionKind.TIME_LIMIT, f"{timeout:g} s")
         super().on_timeout(soft, timeout)
 
     def on_failure(self, exc_info: Any, send_failed_event: bool = True, return_ok: bool = False) -> None:
@@ -38,9 +38,13 @@ class ConsumerRequest(Request):
         if isinstance(error, ExceptionWithTraceback):
             error = error.exc
         if isinstance(error, WorkerLostError | SystemExit | KeyboardInterrupt):
-            self._note(Kind.KILLED, str(error))
+            self._note(InterruptionKind.KILLED, str(error))
         elif not isinstance(error, (*_ANSWERS, TimeLimitExceeded)):
-            self._note(Kind.FAILED, f"{type(error).__name__}: {error}", str(exc_info.traceback)[-MAX_TRACEBACK_CHARS:])
+            self._note(
+                InterruptionKind.FAILED,
+                f"{type(error).__name__}: {error}",
+                str(exc_info.traceback)[-MAX_TRACEBACK_CHARS:],
+            )
         super().on_failure(exc_info, send_failed_event=send_failed_event, return_ok=return_ok)
 
     def acknowledge(self) -> None:
@@ -53,9 +57,9 @@ class ConsumerRequest(Request):
     def _announce_revoked(self, reason: str, terminated: bool, signum: Any, expired: bool) -> None:
         self._is_refused = True
         if not expired:
-            self._note(Kind.REVOKED, reason)
+            self._note(InterruptionKind.REVOKED, reason)
         super()._announce_revoked(reason, terminated, signum, expired)  # type: ignore[misc]  # not in the stubs
 
-    def _note(self, kind: Kind, detail: str, traceback: str = "") -> None:
+    def _note(self, kind: InterruptionKind, detail: str, traceback: str = "") -> None:
         worker = str(self.hostname or "")
         note(kind, task_id=self.id, consumer=self.name, worker=worker, detail=detail, traceback=traceback)

@@ -111,7 +111,7 @@ def test_a_letter_whose_message_dies_anew_while_it_is_restored_stays_discarded_a
     states = dict(DeadLetter.objects.values_list("pk", "state"))
     assert [states[letter.pk] for letter in (first, anew, last)] == [State.OPEN, State.DISCARDED, State.OPEN]
     entry = AuditEntry.objects.get(action="restore")
-    assert sorted(entry.letters.values_list("letter_id", flat=True)) == [first.pk, last.pk]
+    assert sorted(entry.dead_letters.values_list("dead_letter_id", flat=True)) == [first.pk, last.pk]
 
 
 def test_the_restoring_of_nothing_but_a_letter_whose_message_dies_anew_meanwhile_is_refused() -> None:

@@ -23,7 +23,7 @@ def test_letters_of_a_renamed_consumer_go_to_the_new_name_and_can_be_replayed() 
     entry = AuditEntry.objects.get()
     assert entry.details["from"] == ["sample.die_v1"]
     assert entry.details["to"] == "sample.die"
-    assert entry.letter_count == 3
+    assert entry.dead_letter_count == 3
 
 
 def test_a_consumer_of_another_event_is_refused() -> None:
@@ -70,7 +70,7 @@ def test_a_message_that_dies_under_the_new_name_meanwhile_stays_and_harms_no_oth
     consumers = dict(DeadLetter.objects.values_list("pk", "consumer"))
     assert [consumers[letter.pk] for letter in (first, dead, last)] == ["sample.die", "sample.die_v1", "sample.die"]
     entry = AuditEntry.objects.get()
-    assert sorted(entry.letters.values_list("letter_id", flat=True)) == [first.pk, last.pk]
+    assert sorted(entry.dead_letters.values_list("dead_letter_id", flat=True)) == [first.pk, last.pk]
 
 
 def test_a_message_that_is_alone_and_dies_under_the_new_name_meanwhile_is_not_doubled() -> None:

@@ -274,7 +274,7 @@ def test_a_stop_calls_back_what_an_earlier_replay_has_not_sent_of_what_is_held_b
     order = replay(Selection(ids=tuple(letter.pk for letter in all_letters)), actor=SHELL, canary_count=1)
     assert stop(order.pk, actor=SHELL) == 2
     assert not Attempt.objects.exists()
-    assert list(AuditEntry.objects.filter(action="stop").values_list("letter_count", flat=True)) == [2]
+    assert list(AuditEntry.objects.filter(action="stop").values_list("dead_letter_count", flat=True)) == [2]
 
 
 def of_the_relay(count: int, *, is_pruned: bool = False) -> tuple[list[DeadLetter], Selection]:
@@ -313,7 +313,7 @@ def test_a_stop_calls_back_what_the_relay_did_not_know_and_has_not_taken(is_prun
     assert OutboxMessage.objects.waiting().get().message_id == all_letters[0].message_id
     OutboxMessage.objects.filter(published_at=None).update(available_at=timezone.now())
     assert len(claim(10)) == 1
-    assert AuditEntry.objects.get(action="stop").letter_count == 3
+    assert AuditEntry.objects.get(action="stop").dead_letter_count == 3
     assert resolve_applied() == 0  # what was called back is no message that was sent
     replay(group, actor=SHELL)
     assert len(claim(10)) == 3
@@ -398,7 +398,7 @@ def test_a_replay_is_audited_with_who_why_and_which_letters() -> None:
     assert entry.why == "template repaired"
     assert entry.details["replay"] == order.pk
     assert entry.details["plan"]["applies"] == 1
-    assert list(entry.letters.values_list("letter_id", "message_id")) == [(letter.pk, letter.message_id)]
+    assert list(entry.dead_letters.values_list("dead_letter_id", "message_id")) == [(letter.pk, letter.message_id)]
 
 
 def at_once(*calls: Any) -> list[Any]:

@@ -226,14 +226,14 @@ def test_contradicting_settings_are_found(settings: Any) -> None:
     assert (line.status, line.found) == (Status.FINDING, "baton.E006")
 
 
-def test_a_lease_that_is_renewed_too_seldom_is_found(settings: Any) -> None:
-    options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "lease_renewal_seconds": 20.0}
-    settings.CELERY_BROKER_TRANSPORT_OPTIONS = options
+def test_a_lease_that_is_renewed_too_seldom_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {**current_app.conf.broker_transport_options, "lease_renewal_seconds": 20.0}
+    monkeypatch.setitem(current_app.conf, "broker_transport_options", options)
     assert ask("lease of a running task").status is Status.FINDING
 
 
-def test_rabbitmqs_patience_is_compared_with_the_longest_limit(settings: Any) -> None:
-    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
+def test_rabbitmqs_patience_is_compared_with_the_longest_limit(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(current_app.conf, "broker_transport_options", {"confirm_publish": True})
     line = ask("consumer timeout of the broker")
     assert (line.status, line.wanted) == (
         Status.OK,

@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
-from orders.models import Order
-from tests.orders.factories import an_order, products
+from tests.parcels import services
+from tests.parcels.models import Parcel
 from tests.recovery.situations import process, send
 from tests.sample.events import Sampled
 
@@ -85,26 +85,23 @@ def test_what_was_sent_and_is_in_a_queue_that_nobody_consumes_is_stuck() -> None
     assert run("--stuck") == (0, "0 older than 5 minutes and not settled\n")
 
 
-def test_an_order_without_its_message_is_the_shops() -> None:
-    products()
-    order = an_order()
+def test_a_row_without_its_message_belongs_to_its_queues_owner() -> None:
+    parcel = services.hand_in()
     OutboxMessage.objects.all().delete()
-    code, text = run(str(order.pk))
+    code, text = run(str(parcel.pk))
     assert code == 1
-    assert "not published (the row has no message)\n  whose   Shop team <shop@example.com>" in text
-    Order.objects.update(placed_at=timezone.now() - timedelta(minutes=6))
+    assert "not published (the row has no message)\n  whose   Warehouse team <warehouse@example.com>" in text
+    Parcel.objects.update(handed_in_at=timezone.now() - timedelta(minutes=6))
     assert "1  not published" in run("--stuck")[1]
 
 
-def test_messages_without_their_order_are_the_shops() -> None:
-    products()
-    order = an_order()
-    order_id = order.pk
-    order.lines.all().delete()
-    order.delete()
-    text = run(str(order_id))[1]
-    assert f"{order_id}: its row is gone (a message tells of it)\n  whose   Shop team" in text
-    assert "inventory.reserve_stock: relay stalled" in text
+def test_messages_without_their_row_belong_to_its_queues_owner() -> None:
+    parcel = services.hand_in()
+    parcel_id = parcel.pk
+    parcel.delete()
+    text = run(str(parcel_id))[1]
+    assert f"{parcel_id}: its row is gone (a message tells of it)\n  whose   Warehouse team" in text
+    assert "sample.weigh: relay stalled" in text
 
 
 @pytest.mark.parametrize("age", ["999999d", "5", "-5m", "5w"])

@@ -1,4 +1,4 @@
-"""Triage in the browser: for staff only, whatever is lookup, and without a secret."""
+"""Triage in the browser: for staff only, whatever is asked, and without a secret."""
 
 from datetime import timedelta
 from urllib.parse import urlencode

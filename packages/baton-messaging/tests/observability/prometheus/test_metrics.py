@@ -141,7 +141,7 @@ def test_the_number_of_queries_does_not_grow(scrape: Any) -> None:
 
 
 @pytest.fixture(params=["refuses", "hangs", "amqp hangs"])
-def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[str]:
+def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     hanging = socket.create_server(("127.0.0.1", 0))  # takes connections, and never says a word
     is_amqp = request.param.startswith("amqp")
     address = f"127.0.0.1:{hanging.getsockname()[1]}"
@@ -150,18 +150,17 @@ def broker_away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
         hanging.close()
     monkeypatch.setitem(current_app.conf, "broker_read_url", url)
     monkeypatch.setattr(snapshot, "_last", None)
-    settings.CELERY_BROKER_READ_URL = url
     if is_amqp:
         monkeypatch.setitem(current_app.conf, "broker_transport_options", {})
     yield request.param
     hanging.close()
-    if snapshot._look is not None:
-        snapshot._look.exception(timeout=10)
+    if snapshot._pending is not None:
+        snapshot._pending.exception(timeout=10)
 
 
 def test_without_a_broker_it_answers_in_time_and_says_so(scrape: Any, broker_away: str) -> None:
     # Its sockets wait for a second and longer.
-    assert within(lambda: snapshot.look_at(["sample"]), seconds=0.9) is None
+    assert within(lambda: snapshot.depths_in_time(["sample"]), seconds=0.9) is None
     found = scrape()
     assert value(found["baton_broker_up"]) == 0
     assert "baton_queue_depth" not in found
@@ -169,8 +168,8 @@ def test_without_a_broker_it_answers_in_time_and_says_so(scrape: Any, broker_awa
 
 
 def test_a_look_that_takes_long_is_answered_by_the_last_one(empty_broker: None) -> None:
-    assert snapshot.look_at(["sample"], seconds=30) is not None
-    assert snapshot.look_at(["sample"], seconds=0) is not None
+    assert snapshot.depths_in_time(["sample"], seconds=30) is not None
+    assert snapshot.depths_in_time(["sample"], seconds=0) is not None
 
 
 def test_a_source_that_fails_costs_only_its_own_figures(scrape: Any, monkeypatch: pytest.MonkeyPatch) -> None:

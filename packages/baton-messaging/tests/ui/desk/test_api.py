@@ -53,7 +53,7 @@ def test_a_replay_can_be_stopped(operator: Client) -> None:
     body = {"selection": {"group": found[0].fingerprint}, "canary_count": 1}
     replay_id = operator.post(f"{API}/replays", body, content_type=JSON).json()["replay_id"]
     answer = operator.post(f"{API}/replays/{replay_id}/stop", {"why": "wait"}, content_type=JSON)
-    assert answer.json() == {"letter_count": 3}
+    assert answer.json() == {"dead_letter_count": 3}
     assert operator.post(f"{API}/replays/{replay_id}/stop", {}, content_type=JSON).status_code == 409
 
 
@@ -61,8 +61,8 @@ def test_discard_and_restore(operator: Client) -> None:
     letter = a_letter()
     body = {"selection": {"ids": [letter.pk]}}
     assert operator.post(f"{API}/discard", body, content_type=JSON).status_code == 409
-    assert operator.post(f"{API}/discard", {**body, "why": "x"}, content_type=JSON).json() == {"letter_count": 1}
-    assert operator.post(f"{API}/restore", body, content_type=JSON).json() == {"letter_count": 1}
+    assert operator.post(f"{API}/discard", {**body, "why": "x"}, content_type=JSON).json() == {"dead_letter_count": 1}
+    assert operator.post(f"{API}/restore", body, content_type=JSON).json() == {"dead_letter_count": 1}
     assert list(AuditEntry.objects.order_by("pk").values_list("outcome", flat=True)) == ["refused", "done", "done"]
 
 
@@ -84,7 +84,7 @@ def test_an_edit_is_tried_and_sent(operator: Client) -> None:
 def test_a_redirect(operator: Client) -> None:
     letter = a_letter(consumer="sample.old")
     body = {"selection": {"consumer": "sample.old"}, "to": "sample.die", "why": "renamed"}
-    assert operator.post(f"{API}/redirect", body, content_type=JSON).json() == {"letter_count": 1}
+    assert operator.post(f"{API}/redirect", body, content_type=JSON).json() == {"dead_letter_count": 1}
     letter.refresh_from_db()
     assert letter.consumer == "sample.die"
 

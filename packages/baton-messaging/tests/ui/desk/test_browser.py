@@ -56,7 +56,7 @@ def test_a_group_is_replayed_and_watched_until_it_is_resolved(open_desk: OpenDes
     page.get_by_role("link", name="Groups").last.click()
     expect(page.locator(".desk-group")).to_have_count(1)
     entry = AuditEntry.objects.get()
-    assert (entry.actor, entry.why, entry.letter_count) == ("olga", "template repaired", 3)
+    assert (entry.actor, entry.why, entry.dead_letter_count) == ("olga", "template repaired", 3)
 
 
 def test_ticked_letters_are_discarded_with_a_reason_and_restored(open_desk: OpenDesk, olga: User) -> None:

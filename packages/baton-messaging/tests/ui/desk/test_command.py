@@ -73,7 +73,7 @@ def test_a_replay_is_tried_started_and_followed() -> None:
     assert (answer["resolved"], answer["under_way"], answer["held"]) == (1, 1, 1)
     entry = AuditEntry.objects.get()
     assert (entry.via, entry.why) == ("command", "repaired")
-    assert run_json("stop", answer["replay"])["letter_count"] == 2
+    assert run_json("stop", answer["replay"])["dead_letter_count"] == 2
     assert refusal_of("stop", answer["replay"]).returncode == 1
 
 
@@ -87,7 +87,7 @@ def test_discard_and_restore() -> None:
     letter = a_letter()
     assert refusal_of("discard", letter.pk).returncode == 1
     assert run("discard", letter.pk, "--why", "test order") == "1 discarded.\n"
-    assert run_json("restore", letter.pk) == {"letter_count": 1}
+    assert run_json("restore", letter.pk) == {"dead_letter_count": 1}
     assert run_json("audit")[0]["action"] == "restore"
 
 

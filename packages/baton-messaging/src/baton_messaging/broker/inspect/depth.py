@@ -1,4 +1,4 @@
-"""How many messages a queue holds, counted the same way on both brokers as far as they tell.
+"""The depth of a queue is counted the same way on both brokers, as far as they tell.
 
 RabbitMQ tells clients the number of messages that are ready; those taken are known to its management plug-in only.
 """

@@ -1,4 +1,4 @@
-"""Find messages in the broker by their id, without touching them: where each is, and how many are before it.
+"""Messages are found in the broker by their id, without touching them: where each is, how many are before it.
 
 Only Redis lets itself be read. What RabbitMQ holds is known by its counts (depth.py): a look there would be a delivery.
 

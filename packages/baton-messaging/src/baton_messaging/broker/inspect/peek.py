@@ -1,4 +1,4 @@
-"""Look at what waits in a queue without taking anything away from its workers, on both brokers.
+"""Messages of a queue are read without taking anything away from its workers, on both brokers.
 
 On Redis that is reading lists, and what workers have taken is seen, too. RabbitMQ has no such thing: there each message
 is copied to the tail of its queue (shovel.py says why); what its workers hold is not seen.

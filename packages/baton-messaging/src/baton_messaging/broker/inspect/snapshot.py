@@ -1,8 +1,9 @@
-"""Look at the broker for somebody who cannot wait: a page, or a scrape of /metrics.
+"""A snapshot of the queues answers in time: for a page, or a scrape of /metrics, which cannot wait.
 
 Whatever the broker does (gone, hanging, behind a firewall that swallows packets), the answer is there in time: depths,
-or None. The look goes on in a thread of its own until its sockets time out, and meanwhile nobody starts a second one.
-Where a look takes longer than somebody can wait (a busy machine, a distant broker), the last one answers for a while.
+or None. The question goes on in a thread of its own until its sockets time out, and meanwhile no second one is asked.
+Where that takes longer than the caller can wait (a busy machine, a distant broker), the last snapshot answers for a
+while.
 """
 
 import threading
@@ -14,24 +15,23 @@ from urllib.parse import urlsplit
 
 import structlog
 from celery import current_app
-from django.conf import settings
 
 from baton_messaging.broker.inspect.depth import Depth, depths
 from baton_messaging.broker.options import AMQP_SCHEMES
 
 log = structlog.get_logger(__name__)
 
-MAX_LOOK_SECONDS: Final = 0.15  # for the answer: half of what a page or a scrape may take
-LAST_LOOK_SECONDS: Final = 10  # how long an answer counts while the next one is on its way
-SOCKET_SECONDS: Final = 1  # for the look itself, if nobody waits for it any more
+MAX_WAIT_SECONDS: Final = 0.15  # for the answer: half of what a page or a scrape may take
+SNAPSHOT_LIFETIME_SECONDS: Final = 10  # how long an answer counts while the next one is on its way
+SOCKET_SECONDS: Final = 1  # for the question itself, if no caller waits for it any more
 
 _lock = threading.Lock()
-_pool = ThreadPoolExecutor(1, thread_name_prefix="broker-look")
-_look: "Future[dict[str, Depth]] | None" = None
+_pool = ThreadPoolExecutor(1, thread_name_prefix="broker-snapshot")
+_pending: "Future[dict[str, Depth]] | None" = None
 _last: tuple[float, dict[str, Depth]] | None = None  # when the broker answered, and what; None once it did not
 
 
-def look_at(queues: Sequence[str], *, seconds: float = MAX_LOOK_SECONDS) -> Mapping[str, Depth] | None:
+def depths_in_time(queues: Sequence[str], *, seconds: float = MAX_WAIT_SECONDS) -> Mapping[str, Depth] | None:
     """Return the depth of each queue, or None if the broker does not tell within ``seconds``."""
     try:
         return _begun(queues).result(timeout=seconds)
@@ -44,18 +44,18 @@ def look_at(queues: Sequence[str], *, seconds: float = MAX_LOOK_SECONDS) -> Mapp
 
 def _last_answer() -> dict[str, Depth] | None:
     last = _last
-    if last is not None and time.monotonic() - last[0] <= LAST_LOOK_SECONDS:
+    if last is not None and time.monotonic() - last[0] <= SNAPSHOT_LIFETIME_SECONDS:
         return last[1]
     log.warning("broker_slow")
     return None
 
 
 def _begun(queues: Sequence[str]) -> "Future[dict[str, Depth]]":
-    global _look  # noqa: PLW0603 - one look per process is the point
+    global _pending  # noqa: PLW0603 - one question per process is the point
     with _lock:
-        if _look is None or _look.done():
-            _look = _pool.submit(_ask, queues)
-        return _look
+        if _pending is None or _pending.done():
+            _pending = _pool.submit(_ask, queues)
+        return _pending
 
 
 def _ask(queues: Sequence[str]) -> dict[str, Depth]:
@@ -77,6 +77,6 @@ def _depths(queues: Sequence[str]) -> dict[str, Depth]:
 
 
 def _timeouts() -> dict[str, Any]:
-    if urlsplit(settings.CELERY_BROKER_READ_URL).scheme in AMQP_SCHEMES:
+    if urlsplit(current_app.conf.broker_read_url or "").scheme in AMQP_SCHEMES:
         return {"read_timeout": SOCKET_SECONDS, "write_timeout": SOCKET_SECONDS}
     return {"socket_timeout": SOCKET_SECONDS, "socket_connect_timeout": SOCKET_SECONDS}

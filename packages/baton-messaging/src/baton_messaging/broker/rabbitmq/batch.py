@@ -1,6 +1,6 @@
-"""Messages that RabbitMQ confirms together: what ``Producer.batch()``, which kombu has for Redis, asks of a channel.
+"""A batch of messages is confirmed by RabbitMQ together: ``Producer.batch()``, which kombu has for Redis only.
 
-Invariant: what a batch that did not fail has flushed is with the broker; of one that failed nobody knows what arrived.
+Invariant: what a batch that did not fail has flushed is with the broker; of one that failed it is unknown what is.
 """
 
 from typing import Any, Final, Protocol

@@ -1,4 +1,4 @@
-"""Queues that the broker has with other arguments than the code declares: RabbitMQ refuses them (406, F18).
+"""Declarations of the code may differ from what the broker has: RabbitMQ refuses such a queue (406, F18).
 
 Redis knows no arguments of queues, so nothing is ever declared otherwise there.
 """

@@ -1,4 +1,4 @@
-"""Move messages from one RabbitMQ queue to another, or look at them; each is in a queue at every moment.
+"""A shovel moves messages from one RabbitMQ queue to another, or reads them; each is in a queue at every moment.
 
 Invariant: a message is acknowledged only after the broker confirmed its copy. Killed in between, it is there twice,
 and the inbox absorbs that.

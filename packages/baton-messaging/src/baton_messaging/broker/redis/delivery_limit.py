@@ -1,4 +1,4 @@
-"""How often a message may come back: a quorum queue's delivery limit.
+"""A delivery limit says how often a message may come back, as a quorum queue has it.
 
 A return is a delivery that ended without an answer: requeued, its worker gone, its lease run out, or
 its connection closed. Each counts in the header ``x-delivery-count``, as on RabbitMQ, and a limit of n allows n

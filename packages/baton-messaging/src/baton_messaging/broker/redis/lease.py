@@ -1,4 +1,4 @@
-"""Keep the leases of running messages, so that the visibility timeout can be short and yet no running task runs twice.
+"""Leases of running messages are renewed: the visibility timeout can be short, and no running task runs twice.
 
 A delivery that nobody renews for ``visibility_timeout`` seconds goes back to its queue. Workers renew theirs from their
 event loop every ``lease_renewal_seconds``, also while the pool drains at a warm shutdown; consumers without a loop

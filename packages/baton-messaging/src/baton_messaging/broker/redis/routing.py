@@ -1,4 +1,4 @@
-"""Which queue a message goes to, also after the broker came back empty; and an error, never a silent loss, if none.
+"""A message is routed to its queue also after the broker came back empty, or refused: it is never lost silently.
 
 kombu keeps the bindings of an exchange in a Redis set. A server that was emptied has forgotten them, while a
 connection that declared its queues does not declare them again: kombu then drops what is published. Here the project's

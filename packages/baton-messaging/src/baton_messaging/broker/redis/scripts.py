@@ -1,4 +1,4 @@
-"""The steps that Redis must do in one piece, as Lua scripts: nothing is ever removed from one place and put nowhere.
+"""Lua scripts are the steps that Redis must do in one piece: nothing is ever removed from one place and put nowhere.
 
 A connection that breaks before a script runs changes nothing; one that breaks after it has run lost only the answer,
 and running it again finds the delivery gone and does nothing.

@@ -1,4 +1,4 @@
-"""What Redis keeps of a delivery: the hash ``unacked`` holds the message, the sorted set ``unacked_index`` its age.
+"""An unacked delivery is kept by Redis: the hash ``unacked`` has the message, the sorted set ``unacked_index`` its age.
 
 The layout is kombu's (``[message, exchange, routing key]``, with the queue as routing key of the default exchange), so
 that a worker without this transport can give our deliveries back, too.

@@ -1,6 +1,6 @@
-"""Why did it die? The broker says how it left its queue, the notes of the worker's main process what happened there.
+"""A cause is told for a death: the broker says how a message left its queue, the worker's notes what happened there.
 
-A rejected message that nobody left a note of died of what can be seen of it: its body, its task, its signature.
+A rejected message of which there is no note died of what can be seen of it: its body, its task, its signature.
 """
 
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from baton_messaging.dead_letters.intake.raw_message import Arrival
 from baton_messaging.messages.error_description import ErrorDescription, fault
 from baton_messaging.models import Interruption
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.models.interruption import Kind
+from baton_messaging.models.interruption import InterruptionKind
 from baton_messaging.routing.subscriptions import is_registered
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Cause:
     """The cause, and what is known of the error."""
 
     reason: Reason
@@ -23,38 +23,40 @@ class Verdict:
     run_count: int = 0
 
 
-def cause_of_death(arrival: Arrival) -> Verdict:
+def cause_of_death(arrival: Arrival) -> Cause:
     """Return why the message died. Reads the notes: one query."""
     notes = list(Interruption.objects.filter(task_id=arrival.task_id).order_by("pk")) if arrival.task_id else []
     if arrival.death is not None and arrival.death.reason == DELIVERY_LIMIT:
         return _of_limit(arrival, notes)
     if arrival.has_expired:
-        return Verdict(Reason.EXPIRED, fault("Expired", f"expired at {arrival.expires_at or 'its time to live'}"))
+        return Cause(Reason.EXPIRED, fault("Expired", f"expired at {arrival.expires_at or 'its time to live'}"))
     kinds = {note.kind for note in notes}
-    if Kind.REVOKED in kinds:
-        return Verdict(Reason.REVOKED, fault("Revoked", "somebody revoked the task by remote control"))
-    if Kind.UNKNOWN_TASK in kinds or not is_registered(arrival.consumer):
+    if InterruptionKind.REVOKED in kinds:
+        return Cause(Reason.REVOKED, fault("Revoked", "the task was revoked by remote control"))
+    if InterruptionKind.UNKNOWN_TASK in kinds or not is_registered(arrival.consumer):
         text = f"the worker's release has no task {arrival.consumer!r}; deploy one that has, or redirect"
-        return Verdict(Reason.UNKNOWN_TASK, fault("UnknownTask", text))
-    failed = next((note for note in reversed(notes) if note.kind == Kind.FAILED), None)
+        return Cause(Reason.UNKNOWN_TASK, fault("UnknownTask", text))
+    failed = next((note for note in reversed(notes) if note.kind == InterruptionKind.FAILED), None)
     if failed:
         is_time_up = failed.detail.startswith("SoftTimeLimitExceeded")
-        return Verdict(Reason.TIME_LIMIT if is_time_up else Reason.PERMANENT_ERROR, _of_failure(failed), run_count=1)
+        return Cause(Reason.TIME_LIMIT if is_time_up else Reason.PERMANENT_ERROR, _of_failure(failed), run_count=1)
     broker_s = arrival.death.reason if arrival.death else "unknown"
-    return Verdict(Reason.PERMANENT_ERROR, fault("Rejected", f"rejected by its worker (broker's reason: {broker_s})"))
+    return Cause(Reason.PERMANENT_ERROR, fault("Rejected", f"rejected by its worker (broker's reason: {broker_s})"))
 
 
-def _of_limit(arrival: Arrival, notes: list[Interruption]) -> Verdict:
+def _of_limit(arrival: Arrival, notes: list[Interruption]) -> Cause:
     """Tell a hard time limit from a killed process; without a note a whole worker died, with its main process."""
-    last = next((note for note in reversed(notes) if note.kind in (Kind.TIME_LIMIT, Kind.KILLED)), None)
-    runs = sum(note.kind in (Kind.TIME_LIMIT, Kind.KILLED) for note in notes)
+    last = next(
+        (note for note in reversed(notes) if note.kind in (InterruptionKind.TIME_LIMIT, InterruptionKind.KILLED)), None
+    )
+    runs = sum(note.kind in (InterruptionKind.TIME_LIMIT, InterruptionKind.KILLED) for note in notes)
     if last is None:
         text = "returned to its queue too often without an answer: its workers died, or handed it back"
-        return Verdict(Reason.KILLED_WORKER, fault("WorkerLost", text), run_count=runs)
-    if last.kind == Kind.TIME_LIMIT:
+        return Cause(Reason.KILLED_WORKER, fault("WorkerLost", text), run_count=runs)
+    if last.kind == InterruptionKind.TIME_LIMIT:
         text = f"hard time limit ({last.detail}) exceeded in {runs} runs"
-        return Verdict(Reason.TIME_LIMIT, fault("TimeLimitExceeded", text), run_count=runs)
-    return Verdict(Reason.KILLED_WORKER, fault("WorkerLost", last.detail or "killed"), run_count=runs)
+        return Cause(Reason.TIME_LIMIT, fault("TimeLimitExceeded", text), run_count=runs)
+    return Cause(Reason.KILLED_WORKER, fault("WorkerLost", last.detail or "killed"), run_count=runs)
 
 
 def _of_failure(note: Interruption) -> ErrorDescription:

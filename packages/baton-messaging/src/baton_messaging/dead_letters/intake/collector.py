@@ -1,8 +1,8 @@
-"""The collector's life: take one dead letter at a time off the broker, write it down, and only then acknowledge it.
+"""The collector takes one dead letter at a time off the broker, records it, and only then acknowledges it.
 
 With the database or the broker away it backs off and goes on by itself; a message that was in flight goes back to its
-queue once, and no other is taken before the database answers, so an outage costs the queue nothing. Any number of
-collectors may run at a time.
+queue once, and no other is taken before the database answers, so a database that is away costs the queue nothing. Any
+number of collectors may run at a time.
 """
 
 import random
@@ -29,9 +29,9 @@ from baton_messaging.routing.queues import dead_letter_queue
 
 log = structlog.get_logger(__name__)
 
-POLL_SECONDS: Final = 1.0  # between looks at whether to stop; a message wakes the collector at once
+POLL_SECONDS: Final = 1.0  # between questions whether to stop; a message wakes the collector at once
 MAX_BACKOFF_SECONDS: Final = 15.0
-LOOK_AGAIN_SECONDS: Final = 5.0  # between looks at a queue that must be migrated first
+RECHECK_SECONDS: Final = 5.0  # between checks of a queue that must be migrated first
 
 
 class Collector:
@@ -77,7 +77,7 @@ class Collector:
     def _collect_from(self, broker: kombu.Connection) -> None:
         queue = dead_letter_queue()
         if self._is_declared_otherwise(broker, queue):
-            self._heartbeat.wait(self._stopping, LOOK_AGAIN_SECONDS)
+            self._heartbeat.wait(self._stopping, RECHECK_SECONDS)
             return
         while not self._stopping.is_set():
             self._collect_while_some_come(broker, queue)

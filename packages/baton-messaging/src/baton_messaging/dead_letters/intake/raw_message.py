@@ -1,4 +1,4 @@
-"""Read a message of the broker's dead-letter queue: what is in it, why it is there, and who was to have it.
+"""A raw message of the broker's dead-letter queue is read: what is in it, why it is there, whose it was.
 
 Nothing here raises for what a message contains: what cannot be understood is kept as text. Source: Celery's message
 protocol 2; RabbitMQ manual, "Dead Letter Exchanges" (broker writes the same headers on Redis).

@@ -1,4 +1,4 @@
-"""Move one message of the dead-letter queue into the list, each message of a bundle as a row of its own.
+"""One message of the dead-letter queue is transferred into the list, each message of a bundle as a row of its own.
 
 Invariant: a message that is delivered again (its collector was killed between commit and ack) makes no second row: its
 identity is claimed in the inbox by the transaction that writes the rows.
@@ -8,7 +8,7 @@ import structlog
 from django.db import transaction
 
 from baton_messaging.database.errors import is_passing
-from baton_messaging.dead_letters.intake.cause import Verdict, cause_of_death
+from baton_messaging.dead_letters.intake.cause import Cause, cause_of_death
 from baton_messaging.dead_letters.intake.raw_message import Arrival, NotABundle
 from baton_messaging.dead_letters.intake.record import claim_identity, record_dead_letter, record_unreadable
 from baton_messaging.errors import BadSignature
@@ -30,7 +30,7 @@ def collect(arrival: Arrival) -> None:
         log.exception("arrival_kept_raw", task_id=arrival.task_id)
         with transaction.atomic():
             if claim_identity(arrival.identity):
-                _keep(arrival, Verdict(Reason.UNDECODABLE, describe(error)))
+                _keep(arrival, Cause(Reason.UNDECODABLE, describe(error)))
 
 
 def _collect(arrival: Arrival) -> None:
@@ -38,17 +38,17 @@ def _collect(arrival: Arrival) -> None:
         if not claim_identity(arrival.identity):
             log.info("arrival_known", task_id=arrival.task_id)
             return
-        verdict = cause_of_death(arrival)
+        cause = cause_of_death(arrival)
         try:
             bundle = arrival.bundle()
         except NotABundle as error:
-            _record_foreign(arrival, verdict, error)
+            _record_foreign(arrival, cause, error)
             return
         for sealed in bundle:
-            _record_one(arrival, verdict, sealed)
+            _record_one(arrival, cause, sealed)
 
 
-def _record_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
+def _record_one(arrival: Arrival, cause: Cause, sealed: str) -> None:
     """Record one message of the bundle; one that cannot be is kept as it came, and harms no other."""
     try:
         envelope = unseal(sealed)
@@ -56,9 +56,9 @@ def _record_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
             record_dead_letter(
                 consumer=arrival.consumer,
                 envelope=envelope,
-                reason=verdict.reason,
-                error=verdict.error,
-                attempt_count=verdict.run_count,
+                reason=cause.reason,
+                error=cause.error,
+                attempt_count=cause.run_count,
                 task_id=arrival.task_id,
             )
     except Exception as error:
@@ -70,21 +70,21 @@ def _record_one(arrival: Arrival, verdict: Verdict, sealed: str) -> None:
         )
 
 
-def _record_foreign(arrival: Arrival, verdict: Verdict, error: NotABundle) -> None:
+def _record_foreign(arrival: Arrival, cause: Cause, error: NotABundle) -> None:
     """Keep what is no bundle of ours: a task that is no consumer died of what it died of, anything else of its body."""
     is_consumer = subscription_named(arrival.consumer) is not None
     if arrival.is_task and not is_consumer:
-        _keep(arrival, verdict)
+        _keep(arrival, cause)
     else:
-        _keep(arrival, Verdict(Reason.UNDECODABLE, fault("Undecodable", str(error))))
+        _keep(arrival, Cause(Reason.UNDECODABLE, fault("Undecodable", str(error))))
 
 
-def _keep(arrival: Arrival, verdict: Verdict) -> None:
+def _keep(arrival: Arrival, cause: Cause) -> None:
     record_unreadable(
         consumer=arrival.consumer,
         raw=arrival.as_text(),
-        reason=verdict.reason,
-        error=verdict.error,
+        reason=cause.reason,
+        error=cause.error,
         task_id=arrival.task_id,
-        attempt_count=verdict.run_count,
+        attempt_count=cause.run_count,
     )

@@ -1,4 +1,4 @@
-"""Discard dead letters for a reason, and take that back until their purge date."""
+"""Dead letters are discarded for a reason, and can be restored until their purge date."""
 
 from typing import Any
 
@@ -25,15 +25,15 @@ def discard(selection: Selection, *, actor: Actor, why: str) -> int:
     with operation(actor, Action.DISCARD, why=why, details={"selection": selection.as_dict()}) as done:
         if selection.is_empty:
             raise BadSelection("Expected a selection, got an empty one. Say which dead letters to discard.")
-        letter_ids = selection.letters().open().lock()
-        if not letter_ids:
+        dead_letter_ids = selection.letters().open().lock()
+        if not dead_letter_ids:
             raise NothingToDo("open dead letter", selection.letters().count())
-        letters = DeadLetter.objects.filter(pk__in=letter_ids)
+        letters = DeadLetter.objects.filter(pk__in=dead_letter_ids)
         call_back(letters)
         letters.discard()
         tell_settled(letters.values_list("key", flat=True))
-        done.touch(letter_ids)
-    return len(letter_ids)
+        done.touch(dead_letter_ids)
+    return len(dead_letter_ids)
 
 
 def restore(selection: Selection, *, actor: Actor, why: str = "") -> int:
@@ -45,15 +45,15 @@ def restore(selection: Selection, *, actor: Actor, why: str = "") -> int:
     with operation(actor, Action.RESTORE, why=why, details={"selection": selection.as_dict()}) as done:
         if selection.is_empty:
             raise BadSelection("Expected a selection, got an empty one. Say which dead letters to restore.")
-        letter_ids = _open_again(selection)
-        if not letter_ids:
+        dead_letter_ids = _open_again(selection)
+        if not dead_letter_ids:
             raise NothingToDo("discarded dead letter", selection.letters().count())
-        letters = DeadLetter.objects.filter(pk__in=letter_ids)
+        letters = DeadLetter.objects.filter(pk__in=dead_letter_ids)
         for letter in letters.filter(message_id__isnull=False).only("key", "consumer", "message_id"):
             if letter.message_id:
                 tell(key=letter.key, consumer=letter.consumer, message_id=letter.message_id)
-        done.touch(letter_ids)
-    return len(letter_ids)
+        done.touch(dead_letter_ids)
+    return len(dead_letter_ids)
 
 
 def _open_again(selection: Selection) -> list[int]:

@@ -20,16 +20,16 @@ def change_without_duplicates(
     ``changeable`` must leave out what has a duplicate: a further query that finds the same raises the IntegrityError.
     Returns the ids.
     """
-    letter_ids = changeable.all().lock()
-    while letter_ids:
+    dead_letter_ids = changeable.all().lock()
+    while dead_letter_ids:
         try:
             with transaction.atomic():
-                change(DeadLetter.objects.filter(pk__in=letter_ids))
+                change(DeadLetter.objects.filter(pk__in=dead_letter_ids))
         except IntegrityError as error:
             found_again = changeable.all().lock()
-            if "baton_dead_letter_unsettled_once" not in str(error) or found_again == letter_ids:
+            if "baton_dead_letter_unsettled_once" not in str(error) or found_again == dead_letter_ids:
                 raise
-            letter_ids = found_again
+            dead_letter_ids = found_again
         else:
             break
-    return letter_ids
+    return dead_letter_ids

@@ -1,4 +1,4 @@
-"""Send an edited copy in place of a message that can never succeed as it is.
+"""An edited copy is sent in place of a message that can never succeed as it is.
 
 The copy has an id of its own and names the original as its cause. Invariant: of original and copy at most one takes
 effect. The copy's making claims the original's place in the inbox in the same transaction; if the place is taken, the
@@ -80,7 +80,11 @@ def edit_and_replay(letter_id: int, payload: Any, *, actor: Actor, why: str, ver
         edit = check_edit(letter, payload, version=version)
         _take_place_of(letter, edit.envelope)
         order = Replay.objects.create(
-            requested_by=actor.name, why=done.why, selection={"ids": [letter_id]}, letter_count=1, released_at=Now()
+            requested_by=actor.name,
+            why=done.why,
+            selection={"ids": [letter_id]},
+            dead_letter_count=1,
+            released_at=Now(),
         )
         copy = _copy(letter, edit.envelope, order)
         send_held(order)

@@ -1,4 +1,4 @@
-"""Why an operation on dead letters was refused, beyond what any operation may be refused for (audit/errors.py)."""
+"""An error refuses an operation on dead letters, beyond what any operation may be refused for (audit/errors.py)."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,7 @@ class NothingToDo(OperationRefused):
     def __init__(self, expected: str, matching_count: int) -> None:
         super().__init__(
             f"Expected at least one {expected}, got none among the {matching_count} that match. "
-            "Look at their state: somebody else may have dealt with them."
+            "Look at their state: another person may have dealt with them."
         )
 
 

@@ -1,4 +1,4 @@
-"""Dead letters by what they died of: eleven failures are three groups, and a group has one consumer and one owner."""
+"""Groups gather dead letters by what they died of: eleven failures are three groups, each with one owner."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ class Group:
     last_at: datetime
 
     @property
-    def letter_count(self) -> int:
+    def dead_letter_count(self) -> int:
         """Return how many letters the group has."""
         return self.open_count + self.requested_count
 

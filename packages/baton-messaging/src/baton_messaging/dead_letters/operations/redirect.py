@@ -1,4 +1,4 @@
-"""Give dead letters to the new name of a consumer that was renamed.
+"""Dead letters are redirected to the new name of a consumer that was renamed.
 
 The letters stay open and keep their message ids; a replay then sends them to the new consumer. Only letters of a
 consumer that this release does not have can move, and only to one whose inbox has never seen their message: another
@@ -38,13 +38,13 @@ def redirect(selection: Selection, *, to: str, actor: Actor, why: str) -> int:
             done.details["from"] = sorted(set(letters.values_list("consumer", flat=True)))
             _give(letters, to)
 
-        letter_ids = change_without_duplicates(_movable(selection, to), move)
-        if not letter_ids:
+        dead_letter_ids = change_without_duplicates(_movable(selection, to), move)
+        if not dead_letter_ids:
             raise NothingToDo(
                 f"open dead letter of a consumer that is gone, which can go to {to}", selection.letters().count()
             )
-        done.touch(letter_ids)
-    return len(letter_ids)
+        done.touch(dead_letter_ids)
+    return len(dead_letter_ids)
 
 
 def candidates(letter: DeadLetter) -> list[str]:

@@ -1,4 +1,4 @@
-"""Replay dead letters: one, a selection, a group, with a canary, a rate cap, and a way to stop.
+"""Dead letters are replayed: one, a selection, a group, with a canary, a rate cap, and a way to stop.
 
 The message keeps its id, so the inbox makes a second effect impossible. It leaves by the relay's door: a replay writes
 attempt 0 of a new round, which is due at once or, with a rate cap, later; the relay sends it as it sends any retry.
@@ -50,20 +50,20 @@ def replay(
             raise BadSelection(f"Expected counts, got a canary of {canary_count} and {rate_per_second} per second.")
         before = dry_run(selection)
         fates = [Fate.APPLIES, Fate.IS_APPLIED, *([Fate.MAY_REPEAT] if may_repeat else [])]
-        letter_ids = with_fate(selection.letters(), *fates).lock()
-        if not letter_ids:
-            raise NothingToDo("open dead letter that can be replayed", before.letter_count)
+        dead_letter_ids = with_fate(selection.letters(), *fates).lock()
+        if not dead_letter_ids:
+            raise NothingToDo("open dead letter that can be replayed", before.dead_letter_count)
         done.details["plan"] = before.as_dict()
         order = Replay.objects.create(
             requested_by=actor.name,
             why=done.why,
             selection=selection.as_dict(),
-            letter_count=len(letter_ids),
-            canary_count=canary_count if canary_count < len(letter_ids) else 0,
+            dead_letter_count=len(dead_letter_ids),
+            canary_count=canary_count if canary_count < len(dead_letter_ids) else 0,
             rate_per_second=rate_per_second,
         )
-        DeadLetter.objects.filter(pk__in=letter_ids).update(replay=order, requested_at=None)
-        done.touch(letter_ids)
+        DeadLetter.objects.filter(pk__in=dead_letter_ids).update(replay=order, requested_at=None)
+        done.touch(dead_letter_ids)
         done.details["replay"] = order.pk
         _begin(order)
     return Replay.objects.get(pk=order.pk)
@@ -75,7 +75,7 @@ def stop(replay_id: int, *, actor: Actor, why: str = "") -> int:
         if not Replay.objects.stop(replay_id, why=done.why or actor.name):
             raise NothingToDo("replay that is under way", 0)
         done.touch(withdraw_unsent(replay_id))
-    return len(done.letter_ids)
+    return len(done.dead_letter_ids)
 
 
 def release(replay_id: int, *, actor: Actor, why: str = "") -> int:
@@ -84,7 +84,7 @@ def release(replay_id: int, *, actor: Actor, why: str = "") -> int:
         if not Replay.objects.release(replay_id):
             raise NothingToDo("replay that waits for its canary", 0)
         done.touch(send_held(Replay.objects.get(pk=replay_id)))
-    return len(done.letter_ids)
+    return len(done.dead_letter_ids)
 
 
 def advance() -> None:
@@ -98,7 +98,7 @@ def advance() -> None:
 
 def _advance(order: Replay) -> None:
     """Count what is well, not what died: a person may have dealt with a dead letter before we looked."""
-    sent = order.letters.filter(requested_at__isnull=False).aggregate(
+    sent = order.dead_letters.filter(requested_at__isnull=False).aggregate(
         resolved=Count("pk", filter=Q(state=State.RESOLVED)), under_way=Count("pk", filter=Q(state=State.REQUESTED))
     )
     if sent["resolved"] + sent["under_way"] < order.canary_count:

@@ -1,4 +1,4 @@
-"""The dry run: what a replay of some letters would do, told before anything is done.
+"""The plan of a replay tells what it would do before anything is done: the dry run.
 
 Every letter falls into exactly one fate. The inbox decides: a message that it has is applied already, whatever the list
 says. It can only be asked about what it still remembers: a message that is older than the inbox's retention was when
@@ -45,7 +45,7 @@ class Plan:
         return self.counts.get(fate, 0)
 
     @property
-    def letter_count(self) -> int:
+    def dead_letter_count(self) -> int:
         """Return how many letters the selection has."""
         return sum(self.counts.values())
 

@@ -35,7 +35,7 @@ class ReplayProgress:
 def progress_of(order: Replay) -> ReplayProgress:
     """Count the dead letters of a replay by where they are, in one query."""
     asked_for = Q(requested_at__isnull=False)
-    counts = order.letters.aggregate(
+    counts = order.dead_letters.aggregate(
         resolved=Count("pk", filter=Q(state=State.RESOLVED)),
         under_way=Count("pk", filter=Q(state=State.REQUESTED)),
         held=Count("pk", filter=Q(state=State.OPEN) & ~asked_for),

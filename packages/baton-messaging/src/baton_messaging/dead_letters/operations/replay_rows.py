@@ -1,4 +1,4 @@
-"""How a replay reaches the relay, and how it is called back: rows of the relay's own tables, nothing else.
+"""Rows of the relay's own tables send a replay, and call it back; nothing else does.
 
 A letter becomes attempt 0 of a new round. The one exception is what the relay itself could not send because it did not
 know the event: there the outbox row is put back, to leave in its turn. Both can be called back until a relay has them.
@@ -82,18 +82,18 @@ def send_held(order: Replay, *, limit: int | None = None) -> list[int]:
 
     Those that the inbox has by now are resolved instead: there is nothing to send.
     """
-    held = order.letters.replayable().filter(requested_at=None).order_by("pk")
-    letter_ids = held.lock(limit=limit)
-    applied = dict(DeadLetter.objects.filter(pk__in=letter_ids).applied().values_list("pk", "key"))
+    held = order.dead_letters.replayable().filter(requested_at=None).order_by("pk")
+    dead_letter_ids = held.lock(limit=limit)
+    applied = dict(DeadLetter.objects.filter(pk__in=dead_letter_ids).applied().values_list("pk", "key"))
     # Those, and none that the inbox gets meanwhile: nobody would be told of it.
     DeadLetter.objects.filter(pk__in=applied).update(state=State.RESOLVED, settled_at=Now(), requested_at=Now())
     tell_settled(applied.values())
     with connection.cursor() as cursor:
         gap_seconds = 1 / order.rate_per_second if order.rate_per_second else 0
-        cursor.execute(_REQUEST, {"ids": letter_ids, "gap_seconds": gap_seconds, "relay": RELAY})
-    _write_pruned_rows(letter_ids)
+        cursor.execute(_REQUEST, {"ids": dead_letter_ids, "gap_seconds": gap_seconds, "relay": RELAY})
+    _write_pruned_rows(dead_letter_ids)
     notify_relay_on_commit()
-    return letter_ids
+    return dead_letter_ids
 
 
 def withdraw_unsent(replay_id: int) -> list[int]:
@@ -122,10 +122,12 @@ def _take_back(letters: DeadLetterQuerySet) -> list[int]:
         return [letter_id for (letter_id,) in cursor.fetchall()]
 
 
-def _write_pruned_rows(letter_ids: list[int]) -> None:
+def _write_pruned_rows(dead_letter_ids: list[int]) -> None:
     """Give the outbox a row again of what it has forgotten since the relay gave it up."""
     there = OutboxMessage.objects.filter(message_id=OuterRef("message_id"))
-    pruned = DeadLetter.objects.filter(pk__in=letter_ids, consumer=RELAY, state=State.REQUESTED).exclude(Exists(there))
+    pruned = DeadLetter.objects.filter(pk__in=dead_letter_ids, consumer=RELAY, state=State.REQUESTED).exclude(
+        Exists(there)
+    )
     OutboxMessage.objects.bulk_create([_row(letter) for letter in pruned], batch_size=1000)
 
 

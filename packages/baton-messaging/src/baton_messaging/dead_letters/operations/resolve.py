@@ -1,4 +1,4 @@
-"""Notice that requested letters took effect: "requested" is not "resolved" until the inbox has the message's row.
+"""Requested dead letters are resolved once they took effect: when the inbox has the message's row.
 
 One set-based UPDATE, cheap when there is nothing to notice (a partial index holds only what was asked for). It runs
 from beat's task, when a page of the desk is looked at, and right after a replay; a message that succeeds costs nothing.
@@ -37,15 +37,15 @@ def resolve_applied() -> int:
             keys = [key for (key,) in cursor.fetchall()]
         tell_settled(keys)
     if keys:
-        log.info("dead_letters_resolved", letter_count=len(keys))
+        log.info("dead_letters_resolved", dead_letter_count=len(keys))
     return len(keys)
 
 
 def tell_settled(keys: Iterable[str]) -> None:
     """Tell the apps which aggregates have no unsettled letter left. Call inside the transaction of the change.
 
-    A message that died since we looked found its aggregate marked already; so we look once more when the receivers have
-    taken the mark back, and have waited for whoever was about to set it.
+    A message that died since that query found its aggregate marked already; so it is asked once more when the receivers
+    have taken the mark back, and have waited for the transaction that was about to set it.
     """
     about = {key for key in keys if key}
     unsettled = DeadLetter.objects.unsettled()

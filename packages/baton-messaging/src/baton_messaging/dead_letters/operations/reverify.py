@@ -1,4 +1,4 @@
-"""Read again what could not be read: the secret key it was signed with may be known by now (SECRET_KEY_FALLBACKS).
+"""Signatures are verified again: the secret key of a message may be known by now (SECRET_KEY_FALLBACKS).
 
 Only what is kept changes, from text to message; the letter stays open, and a person decides. Invariant: the app whose
 row it is about hears of it in the same commit, as of any death: until now the letter had no key to tell.

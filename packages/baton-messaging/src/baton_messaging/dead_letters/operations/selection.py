@@ -1,4 +1,4 @@
-"""Which dead letters are meant: the same filter for the desk's lists, the command, the API and every operation.
+"""A selection says which dead letters are meant, the same for the desk's lists, the command, the API and operations.
 
 A selection can be written down as a dictionary of texts, which is what links, forms, JSON and the audit carry.
 """

@@ -61,13 +61,13 @@ def examine_dead_letters() -> Iterator[Observation]:
     """Name owners with open dead letters older than ALERT_AGE_SECONDS."""
     age_seconds = baton().alert_age_seconds
     old = DeadLetter.objects.open().filter(died_at__lt=Now() - timedelta(seconds=age_seconds))
-    owners = old.values("owner").annotate(letter_count=Count("pk"), oldest=Min("died_at"), newest=Max("died_at"))
+    owners = old.values("owner").annotate(dead_letter_count=Count("pk"), oldest=Min("died_at"), newest=Max("died_at"))
     wanted = f"none open for longer than {duration(age_seconds)}"
     observations = [
         observed(
             False,
             "dead letters",
-            found=f"{count_of(row['letter_count'], 'dead letter')} without a decision, the oldest for "
+            found=f"{count_of(row['dead_letter_count'], 'dead letter')} without a decision, the oldest for "
             f"{duration((timezone.now() - row['oldest']).total_seconds())}",
             wanted=wanted,
             remedy="Replay or discard them: Admin → Dead letters, or manage.py dead_letters list",

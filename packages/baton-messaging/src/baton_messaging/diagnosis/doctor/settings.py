@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.conf import settings
+from celery import current_app
 from django.core import checks
 
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
@@ -30,7 +30,7 @@ def examine_settings() -> Iterator[Observation]:
 def examine_limits() -> Iterator[Observation]:
     """Compare the broker's timeout with the longest hard limit (F02, F41)."""
     name, limit = _longest_limit()
-    options: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    options: dict[str, Any] = current_app.conf.broker_transport_options
     if "visibility_timeout" not in options:
         timeout = baton().broker_consumer_timeout_seconds
         yield observed(

@@ -137,7 +137,7 @@ STEPS: Final[dict[str, Promise]] = {
     "wait_for_queue": _(
         "Wait: the reconciler sends it again when queue %(queue)s is empty, or ten later messages of it are processed."
     ),
-    "wait_for_canary": _("Wait for the first dead_letters of the replay, or release the rest in the desk."),
+    "wait_for_canary": _("Wait for the first dead letters of the replay, or release the rest in the desk."),
     "start_relay": _("Start or restart the relay."),
     "start_collector": _("Start or restart the collector of dead letters."),
     "start_beat": _("Start or restart beat."),

@@ -148,7 +148,7 @@ class Command(BaseCommand):
         self._print(rows, as_table(rows, columns, width=width_of(self.stdout)) if rows else "None.", options)
 
     def _print_count(self, count: int, what: str, options: dict[str, Any]) -> None:
-        self._print({"letter_count": count}, f"{count} {what}.", options)
+        self._print({"dead_letter_count": count}, f"{count} {what}.", options)
 
     def _print(self, value: Any, text: str, options: dict[str, Any]) -> None:
         self.stdout.write(as_json(value) if options["format"] == "json" else text)

@@ -7,7 +7,7 @@ from typing import Any
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from baton_messaging.broker.inspect.snapshot import look_at
+from baton_messaging.broker.inspect.snapshot import depths_in_time
 from baton_messaging.conf import Queue, baton
 from baton_messaging.models import Attempt, Circuit, Pause
 from baton_messaging.models.heartbeat import Heartbeat, Role
@@ -33,7 +33,7 @@ def outbox_metrics() -> Iterable[Metric]:
 def broker_metrics() -> Iterable[Metric]:
     """Ask the broker how deep its queues are. It may not answer: then only that is said."""
     queues = [*baton().queues, Queue(DEAD_LETTER_QUEUE, owner=platform_owner())]
-    found = look_at([queue.name for queue in queues])
+    found = depths_in_time([queue.name for queue in queues])
     yield GaugeMetricFamily("baton_broker_up", "1 if the broker answered in time", value=int(found is not None))
     if found is None:
         return

@@ -27,7 +27,7 @@ class ConsumerOut(Schema):
     """A consumer, or a key of an event that is held."""
 
     name: str
-    state: str = Field(description="running | paused | one at a time")
+    state: str = Field(description="running | paused | half-open")
     owner: str
     waiting_count: int
     detail: str

@@ -82,7 +82,7 @@ def start_replay(request: HttpRequest, body: Annotated[schemas.ReplayIn, Body()]
     """Send the selected open letters again. How far it is, is at `status_url`."""
     order = replay(body.selected(), actor=_actor(request), **body.model_dump(exclude={"selection"}))
     status_url = reverse(f"{_namespace(request)}:dead_letter_replay", args=[order.pk])
-    return Answer(202, {"replay_id": order.pk, "letter_count": order.letter_count, "status_url": status_url})
+    return Answer(202, {"replay_id": order.pk, "dead_letter_count": order.dead_letter_count, "status_url": status_url})
 
 
 @router.get(
@@ -106,35 +106,35 @@ def read_replay(request: HttpRequest, replay_id: int) -> Any:
 @_refusing
 def stop_replay(request: HttpRequest, replay_id: int, body: Annotated[schemas.WhyIn, Body()]) -> Any:
     """Send nothing more of it; what was not sent is open again."""
-    return {"letter_count": stop(replay_id, actor=_actor(request), why=body.why)}
+    return {"dead_letter_count": stop(replay_id, actor=_actor(request), why=body.why)}
 
 
 @router.post("/replays/{int:replay_id}/release", response={200: schemas.Changed, **_REFUSED}, summary="Do not wait")
 @_refusing
 def release_replay(request: HttpRequest, replay_id: int, body: Annotated[schemas.WhyIn, Body()]) -> Any:
     """Send the rest without waiting for the canary."""
-    return {"letter_count": release(replay_id, actor=_actor(request), why=body.why)}
+    return {"dead_letter_count": release(replay_id, actor=_actor(request), why=body.why)}
 
 
 @router.post("/discard", response={200: schemas.Changed, **_REFUSED}, summary="Discard")
 @_refusing
 def discard_letters(request: HttpRequest, body: Annotated[schemas.DecisionIn, Body()]) -> Any:
     """Settle the selected open letters without an effect. `why` is mandatory."""
-    return {"letter_count": discard(body.selected(), actor=_actor(request), why=body.why)}
+    return {"dead_letter_count": discard(body.selected(), actor=_actor(request), why=body.why)}
 
 
 @router.post("/restore", response={200: schemas.Changed, **_REFUSED}, summary="Restore")
 @_refusing
 def restore_letters(request: HttpRequest, body: Annotated[schemas.DecisionIn, Body()]) -> Any:
     """Open the selected discarded letters again."""
-    return {"letter_count": restore(body.selected(), actor=_actor(request), why=body.why)}
+    return {"dead_letter_count": restore(body.selected(), actor=_actor(request), why=body.why)}
 
 
 @router.post("/redirect", response={200: schemas.Changed, **_REFUSED}, summary="Redirect to a renamed consumer")
 @_refusing
 def redirect_letters(request: HttpRequest, body: Annotated[schemas.RedirectIn, Body()]) -> Any:
     """Give the selected open letters to another consumer of their event. `why` is mandatory."""
-    return {"letter_count": redirect(body.selected(), to=body.to, actor=_actor(request), why=body.why)}
+    return {"dead_letter_count": redirect(body.selected(), to=body.to, actor=_actor(request), why=body.why)}
 
 
 @router.get("/{int:letter_id}", response={200: schemas.LetterDetails, **_REFUSED}, summary="Read a dead letter")

@@ -156,7 +156,7 @@ class ReplayAccepted(Schema):
     """A replay has begun."""
 
     replay_id: int
-    letter_count: int
+    dead_letter_count: int
     status_url: str
 
 
@@ -191,7 +191,7 @@ class ReplayOut(Schema):
 class Changed(Schema):
     """How many letters changed."""
 
-    letter_count: int
+    dead_letter_count: int
 
 
 class EditOut(Schema):

@@ -12,7 +12,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from baton_messaging.broker.inspect.depth import Depth
-from baton_messaging.broker.inspect.snapshot import look_at
+from baton_messaging.broker.inspect.snapshot import depths_in_time
 from baton_messaging.conf import Queue, baton
 from baton_messaging.models import Attempt, Circuit, DeadLetter, Pause
 from baton_messaging.models.heartbeat import Heartbeat
@@ -90,7 +90,7 @@ class Picture:
 def picture() -> Picture:
     """Return the pipeline as it is now."""
     queues: Sequence[Queue] = baton().queues
-    depths = look_at([*(queue.name for queue in queues), DEAD_LETTER_QUEUE])
+    depths = depths_in_time([*(queue.name for queue in queues), DEAD_LETTER_QUEUE])
     processes = list(Heartbeat.objects.order_by("role", "name"))
     fresh = [beat for beat in processes if beat.is_fresh]
     pauses, circuits = list(Pause.objects.in_force().order_by("pk")), list(Circuit.objects.open().order_by("consumer"))

@@ -53,7 +53,7 @@ def letter_page(request: HttpRequest, letter_id: int) -> HttpResponse:
         payload=pretty(letter.envelope["payload"]) if letter.envelope else "",
         envelope=pretty({name: value for name, value in (letter.envelope or {}).items() if name != "payload"}),
         timeline=[(STEP_STATES[step.state], step) for step in progress_of(letter.key)] if letter.key else (),
-        audit=AuditEntry.objects.filter(letters__letter_id=letter.pk).order_by("-pk")[:MAX_ROWS],
+        audit=AuditEntry.objects.filter(dead_letters__dead_letter_id=letter.pk).order_by("-pk")[:MAX_ROWS],
         can_be_replayed=is_open and bool(letter.envelope or letter.raw),
         can_be_edited=is_open and bool(letter.envelope) and letter.consumer != RELAY,
         redirect_to=candidates(letter) if is_open and letter.envelope else [],

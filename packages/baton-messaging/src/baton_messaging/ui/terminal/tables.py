@@ -77,7 +77,7 @@ def audit_row(entry: AuditEntry) -> dict[str, Any]:
         "via": entry.via,
         "action": entry.action,
         "outcome": entry.outcome,
-        "letters": entry.letter_count,
+        "letters": entry.dead_letter_count,
         "why": entry.why,
         "details": entry.details,
     }

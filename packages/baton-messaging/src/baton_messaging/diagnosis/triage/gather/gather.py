@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from django.conf import settings
-
 from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
@@ -15,7 +13,7 @@ from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.subjects import find_subjects
-from baton_messaging.routing.queues import queue_named
+from baton_messaging.routing.ownership import platform_owner
 
 DAY_SECONDS: Final = 86_400
 
@@ -31,14 +29,14 @@ def without_database(reach: Reach) -> Facts:
     """Return what can be said without the database: what the broker says."""
     broker = read_broker(all_queues(), ())
     depths = {name: QueueSnapshot(depth.waiting) for name, depth in broker.depths.items()}
-    return Facts(datetime.now(UTC), _platform(), queues=depths, broker=broker.reach, database=reach)
+    return Facts(datetime.now(UTC), platform_owner(), queues=depths, broker=broker.reach, database=reach)
 
 
 def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) -> Facts:
     deliveries = tuple(deliveries_of(lookup, snapshot))
     return Facts(
         now=snapshot.now,
-        platform=_platform(),
+        platform=platform_owner(),
         key=lookup.key,
         events=lookup.events,
         subjects=subjects,
@@ -46,7 +44,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         processes=snapshot.processes,
         queues=snapshot.queues,
         owners=_owners(),
-        platform_queue=settings.CELERY_TASK_DEFAULT_QUEUE,
+        platform_queue=baton().platform_queue,
         retention_seconds=baton().outbox_retention_days * DAY_SECONDS,
         is_broker_full=snapshot.is_broker_full,
         broker=snapshot.broker.reach,
@@ -66,7 +64,3 @@ def _with_works(deliveries: Sequence[Delivery], subjects: Sequence[Subject]) -> 
 def _owners() -> dict[str, Team]:
     queues: Sequence[Queue] = baton().queues
     return {queue.name: queue.owner for queue in queues}
-
-
-def _platform() -> Team:
-    return queue_named(settings.CELERY_TASK_DEFAULT_QUEUE).owner

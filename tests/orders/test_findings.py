@@ -1,0 +1,53 @@
+"""What the reconciler reports about orders, and about what inventory made of them."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.recovery import findings
+from django.db.models.functions import Now
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
+from inventory.models import Reservation
+from orders import services
+from orders.models import Order
+from tests.orders.factories import a_request, products
+
+pytestmark = pytest.mark.django_db
+
+
+def an_order_of(*, minutes_ago: float) -> Order:
+    """Place an order, and move it into the past: its id tells its age."""
+    if not Order.objects.exists():
+        products()
+    order = services.place_order(a_request())
+    at = timezone.now() - timedelta(minutes=minutes_ago)
+    old_id, new_id = order.pk, UUID(int=(int(at.timestamp() * 1000) << 80) | (uuid7().int & ((1 << 80) - 1)))
+    order.lines.all().delete()
+    Order.objects.filter(pk=old_id).update(id=new_id, placed_at=at)
+    OutboxMessage.objects.filter(key=str(old_id)).update(key=str(new_id))
+    return Order.objects.get(pk=new_id)
+
+
+def test_an_order_without_a_message_is_found_and_belongs_to_the_shop() -> None:
+    told, untold, young = (an_order_of(minutes_ago=minutes) for minutes in (8, 8, 1))
+    OutboxMessage.objects.exclude(key=str(told.pk)).delete()
+    (found,) = findings()
+    assert (found.count, found.examples) == (1, (str(untold.pk),))
+    assert found.owner == "Shop team <shop@example.com>"
+    assert young.pk != untold.pk
+
+
+def test_a_processed_order_without_a_reservation_is_found_and_belongs_to_the_warehouse() -> None:
+    orders = [an_order_of(minutes_ago=8) for _ in range(2)]
+    ids = list(OutboxMessage.objects.values_list("message_id", flat=True))
+    ProcessedMessage.objects.claim(consumer="inventory.reserve_stock", message_ids=ids, worker="w")
+    ProcessedMessage.objects.update(processed_at=Now() - timedelta(minutes=7))
+    Reservation.objects.claim([orders[0].pk], state=Reservation.State.RESERVED)
+    (found,) = findings()
+    assert (found.count, found.examples) == (1, (str(orders[1].pk),))
+    assert found.owner == "Warehouse team <warehouse@example.com>"
+    ProcessedMessage.objects.update(worker="replaced by a copy")
+    assert findings() == []
