@@ -66,8 +66,8 @@ def test_everything_that_an_emptied_broker_lost_is_done_and_each_effect_once(
     worker = start("worker", worker_command("parcels", "baton"))
     worker.wait_for_output(" ready.")
 
-    # No worker consumes the samples and the lane yet: a first delivery, a retry and all parcels wait. So none can be
-    # through before they are lost.
+    # No worker consumes the samples and the lane yet: a first delivery, a retry and all parcels wait in the broker.
+    # So none can be through before they are lost.
     first_id = uuid4()
     with transaction.atomic():
         publish(Sampled(sample_id=first_id))
