@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from baton_dev.project import PROJECT_DIR
 from django.contrib import admin
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
 from unfold.sites import UnfoldAdminSite
 
 PAGE = """
@@ -43,3 +46,18 @@ def test_check_finds_what_is_wrong_with_a_page_that_nobody_has_imported(column: 
 
 def test_the_admin_looks_as_unfold_does() -> None:
     assert isinstance(admin.site, UnfoldAdminSite)
+
+
+@pytest.mark.django_db
+def test_the_menu_has_the_board_what_is_stuck_and_each_app_for_those_who_may_see_them() -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("sam", is_staff=True))
+    menu = client.get("/admin/").content.decode()
+    assert 'href="/ops/"' in menu
+    assert 'href="/admin/orders/order/"' not in menu
+    client.force_login(User.objects.create_superuser("root"))
+    for page in ("/admin/", "/ops/"):
+        menu = client.get(page).content.decode()
+        assert 'href="/ops/"' in menu
+        assert f'href="{reverse("triage")}"' in menu
+        assert 'href="/admin/orders/order/"' in menu

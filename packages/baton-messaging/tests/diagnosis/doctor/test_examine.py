@@ -3,7 +3,6 @@
 import json
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from baton_dev.project import PROJECT_DIR
-from baton_dev.testing.processes import _environment
+from baton_dev.testing.processes import _environment, manage_command
 from baton_messaging.diagnosis.doctor import examination
 from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, Observation, Status, examines, observed
 from baton_messaging.diagnosis.doctor.examine import examine_all
@@ -150,7 +149,7 @@ def test_the_command_exits_1_on_a_finding_and_0_without(capsys: pytest.CaptureFi
 def test_a_database_that_is_away_leaves_the_other_questions_answered() -> None:
     """In a process of its own: pytest's keeps the database's address."""
     environment = {**_environment(), "DATABASE_URL": "postgres://nobody:pa55word@127.0.0.1:1/none"}
-    command = [sys.executable, "manage.py", "doctor", "--format", "json", "--settings", "tests.settings"]
+    command = manage_command("doctor", "--format", "json", "--settings", "tests.settings")
     ended = subprocess.run(
         command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, timeout=60, check=False
     )

@@ -112,7 +112,7 @@ def test_the_figures_are_those_of_tables_and_broker(
     assert value(found["baton_processes_up"], role="beat") == 0
     assert value(found["baton_queue_workers"], queue="sample") == 1
     assert value(found["baton_messages_in_flight"], state="running", **TAKE_ONE) == 5
-    assert value(found["baton_exports"], state="ready") == 0
+    assert value(found["parcels"], state="shipped") == 0
     assert {sample.value for sample in found["baton_source_up"].samples} == {1}
 
 
@@ -176,12 +176,12 @@ def test_a_source_that_fails_costs_only_its_own_figures(scrape: Any, monkeypatch
     def fail() -> Any:
         raise ValueError("a fault in an app")
 
-    assert "exports" in [source.name for source in sources.contributed()]
-    monkeypatch.setitem(sources._contributed, "exports", sources.Source("exports", fail))
+    assert "parcels" in [source.name for source in sources.contributed()]
+    monkeypatch.setitem(sources._contributed, "parcels", sources.Source("parcels", fail))
     found = scrape()
-    assert value(found["baton_source_up"], source="exports") == 0
+    assert value(found["baton_source_up"], source="parcels") == 0
     assert value(found["baton_source_up"], source="outbox") == 1
-    assert "baton_exports" not in found
+    assert "parcels" not in found
 
 
 @pytest.mark.parametrize(

@@ -132,16 +132,12 @@ def test_it_speaks_japanese(get: Get) -> None:
     assert "直近 1 時間" in get("charts", **{"Accept-Language": "ja"})
 
 
-def test_it_is_for_staff_and_in_their_menu(get: Get) -> None:
-    assert 'href="/ops/"' in get()
+def test_it_is_for_staff(get: Get) -> None:
+    assert get()
     assert Client().get("/ops/").status_code == 302
     client = Client()
     client.force_login(User.objects.create_user("carl"))
     assert client.get("/ops/").status_code == 302
-    client.force_login(User.objects.create_superuser("root"))
-    menu = client.get("/admin/").content.decode()
-    assert 'href="/ops/"' in menu
-    assert 'href="/admin/baton_messaging/outboxmessage/"' in menu
 
 
 def test_the_number_of_queries_does_not_grow(get: Get) -> None:
