@@ -193,7 +193,7 @@ def test_of_two_operators_the_second_is_told_that_nothing_is_left(operator: Clie
     assert operator.post(f"{DESK}replay/?ids={letter.pk}", form).status_code == 302
     answer = operator.post(f"{DESK}replay/?ids={letter.pk}", form)
     assert answer.status_code == 409
-    assert "somebody else may have dealt with them" in answer.content.decode()
+    assert "another person may have dealt with them" in answer.content.decode()
 
 
 def test_the_ticked_ones_are_meant_whatever_the_list_was_filtered_by(operator: Client) -> None:
