@@ -13,7 +13,7 @@ IS_OLD = {"CHANGELOG.md", "UPGRADING.md"}  # they name what was there before, to
 IMPORT_FOLDERS = [ROOT, ROOT / "packages/baton-messaging/src", ROOT / "packages/baton-dev/src"]
 TOP_NAMES = r"(?:baton_messaging|baton_dev|config|orders|inventory|notifications|tests|benchmarks|docs|packages|\.ci)"
 PATH = re.compile(rf"`({TOP_NAMES}/[\w./*-]*)(?:::\w+)?`")
-MODULE = re.compile(r"`((?:baton_messaging|baton_dev)(?:\.[a-z_]+){2,})(?:[:.][\w:.]+)?`")
+MODULE = re.compile(r"`((?:baton_messaging|baton_dev)(?:\.[a-z_]+){2,})(?:[:.]\w+)?`")
 IMPORT = re.compile(r"^from ((?:baton_messaging|baton_dev|config)[\w.]*) import ([\w, ]+)$", re.MULTILINE)
 
 
@@ -52,8 +52,9 @@ def test_every_file_and_module_that_is_named_is_there() -> None:
         f"{_name(page)}: {named}"
         for page in pages()
         if page.name not in IS_OLD
-        for named in [*PATH.findall(prose(page)), *MODULE.findall(prose(page))]
-        if not _is_there(named if "/" in named else named.replace(".", "/"), page)
+        for is_there, found in ((_is_file, PATH.findall(prose(page))), (_is_module, MODULE.findall(prose(page))))
+        for named in found
+        if not is_there(named, page)
     ]
     assert missing == []
 
@@ -82,11 +83,19 @@ def test_a_path_is_told_from_what_only_looks_like_one(text: str, found: list[str
     assert PATH.findall(text) == found
 
 
-def _is_there(named: str, page: Path) -> bool:
+def _is_file(named: str, page: Path) -> bool:
     """Tell whether a path is one of the repository's, of an import's, or of the package that the page is about."""
     folders = [*IMPORT_FOLDERS, *(parent for parent in page.parents if parent.parent == ROOT / "packages")]
-    candidates = [named.rstrip("/"), f"{named}.py"]
-    return any(any(folder.glob(candidate)) for folder in folders for candidate in candidates)
+    return any(any(folder.glob(named.rstrip("/"))) for folder in folders)
+
+
+def _is_module(named: str, page: Path) -> bool:
+    """Tell whether a dotted name is a module's, or of something in one."""
+    path, _slash, name = named.replace(".", "/").rpartition("/")
+    if any(_is_file(f"{path}/{name}{ending}", page) for ending in ("", ".py")):
+        return True
+    texts = [(folder / path).with_suffix(".py") for folder in IMPORT_FOLDERS]
+    return any(text.exists() and re.search(rf"\b{name}\b", text.read_text()) for text in texts)
 
 
 def _name(page: Path) -> str:

@@ -59,7 +59,7 @@ def crowd(empty_broker: None) -> None:
         client = broker.default_channel.client
         for start in range(0, BACKLOG, 10_000):
             client.rpush("sample", *(f"message {start + number}" for number in range(10_000)))
-    for name in ("orders", "inventory", "notifications"):
+    for name in ("sample", "parcels", "mails"):
         a_heartbeat(queues=[name])
     roll_up()
 

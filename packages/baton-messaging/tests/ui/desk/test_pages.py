@@ -28,14 +28,14 @@ def text_of(client: Client, path: str, *, status: int = 200) -> str:
 
 
 def test_eleven_failures_are_three_groups(operator: Client) -> None:
-    letters(7, error_class="TemplateDoesNotExist", consumer="notifications.send_order_received")
-    letters(3, error_class="MailRefused", consumer="notifications.send_order_received")
+    letters(7, error_class="TemplateDoesNotExist", consumer="parcels.archive")
+    letters(3, error_class="MailRefused", consumer="parcels.archive")
     letters(1, error_class="WorkerLost", reason=Reason.KILLED_WORKER)
     page = text_of(operator, DESK)
     assert "<strong>11</strong> dead letters are open" in page
     assert page.count('class="desk-card desk-group"') == 3
     assert "killed its worker" in page
-    assert "notifications.send_order_received" in page
+    assert "parcels.archive" in page
 
 
 def test_a_look_at_the_desk_settles_what_took_effect(operator: Client) -> None:

@@ -1,4 +1,4 @@
-"""The forms of the operations on a selection: say what would happen, ask how and why, do it, and say what happened."""
+"""Pages of the operations on a selection: say what would happen, ask how and why, do it, and say what happened."""
 
 from typing import Any, ClassVar
 
@@ -164,7 +164,7 @@ class RedirectPage(OperationPage):
         return RedirectForm(data, consumers=sorted(consumers))
 
     def about(self, selection: Selection) -> dict[str, Any]:
-        """Count what can move: the letters of consumers that this release does not have."""
+        """Count what can move: the dead letters of consumers that this release does not have."""
         return {"count": selection.dead_letters().replayable().exclude(consumer__in=all_consumers()).count()}
 
     def run(self, selection: Selection, **answers: Any) -> HttpResponse:
