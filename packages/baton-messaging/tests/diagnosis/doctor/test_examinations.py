@@ -232,7 +232,7 @@ def test_a_lease_that_is_renewed_too_seldom_is_found(monkeypatch: pytest.MonkeyP
     assert ask("lease of a running task").status is Status.FINDING
 
 
-def test_rabbitmqs_patience_is_compared_with_the_longest_limit(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rabbitmqs_timeout_is_compared_with_the_longest_limit(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(current_app.conf, "broker_transport_options", {"confirm_publish": True})
     line = ask("consumer timeout of the broker")
     assert (line.status, line.wanted) == (

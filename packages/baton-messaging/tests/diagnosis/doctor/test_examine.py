@@ -18,13 +18,13 @@ from baton_messaging.diagnosis.doctor.examine import examine_all
 from baton_messaging.diagnosis.doctor.report import as_json, as_text
 from django.core.management import call_command
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "longer_deadlines")]
 
 ALL_IS_WELL = observed(True, "extra", found="well", wanted="well", remedy="")
 
 
 @pytest.fixture
-def extra(patience: None) -> Callable[..., Any]:
+def extra(longer_deadlines: None) -> Callable[..., Any]:
     """Return a function that adds an examination for one test, whose register it is."""
     return examines("extra", deadline_seconds=15)
 

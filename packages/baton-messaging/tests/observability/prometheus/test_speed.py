@@ -53,8 +53,8 @@ def crowd(empty_broker: None) -> None:
     with connection.cursor() as cursor:
         for statement in _FILL.split(";\n"):
             cursor.execute(statement, {"rows": ROWS, "backlog": BACKLOG})
-        for table in ("outboxmessage", "processedmessage", "attempt", "minute"):
-            cursor.execute(f"VACUUM (ANALYZE) messaging_{table}")
+        for table in ("baton_outbox", "baton_inbox", "baton_attempt", "baton_minute"):
+            cursor.execute(f"VACUUM (ANALYZE) {table}")
     with current_app.connection_for_write() as broker:
         client = broker.default_channel.client
         for start in range(0, BACKLOG, 10_000):

@@ -309,7 +309,7 @@ def test_a_page_of_the_list_reads_an_index_and_no_more(operator: Client, setting
     newest = DeadLetter.objects.filter(state=State.OPEN).order_by("-died_at", "-pk")[:50].explain()
     assert "baton_dead_letter_newest" in newest
     assert "Sort" not in newest
-    by_key = Selection(text=str(uuid4())).letters().explain()
+    by_key = Selection(text=str(uuid4())).dead_letters().explain()
     assert "baton_dead_letter_by_key" in by_key
     assert "baton_dead_letter_by_message" in by_key
     with CaptureQueriesContext(connection) as queries:
