@@ -23,8 +23,14 @@ manage: $(VENV)/.run-ready ## Run manage.py with the servers of `make run`: make
 reset: $(VENV)/.run-ready ## Delete the data that `make run` keeps; stop it first
 	@exec $(BIN)/python -m baton_dev.run reset
 
-test: $(VENV)/.dev-ready ## Run the tests: make test ARGS="tests/orders -x"
-	@exec $(BIN)/python -m pytest $(or $(ARGS),-n 5 --dist loadfile)
+# Each suite in its folder. With ARGS, one alone: the project's own unless SUITE says otherwise.
+SUITES := packages/baton-messaging packages/baton-dev .
+SUITE ?= $(if $(ARGS),.,$(SUITES))
+
+test: $(VENV)/.dev-ready ## Run the tests: make test ARGS="tests/orders -x", make test SUITE=packages/baton-dev
+	@status=0; python=$$PWD/$(BIN)/python; for suite in $(SUITE); do \
+		echo "=== $$suite"; (cd $$suite && exec $$python -m pytest $(or $(ARGS),-n 5 --dist loadfile)) || status=1; \
+	done; exit $$status
 
 demo: $(VENV)/.run-ready ## Place orders, kill a worker midway, show that nothing got lost
 	@exec $(BIN)/python -m orders.demo $(ARGS)
@@ -40,7 +46,7 @@ LINT_IMPORTS := "from importlinter.cli import lint_imports_command; lint_imports
 lint: $(VENV)/.dev-ready ## Check style, types, imports, migrations and the settings of a deployment
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m ruff format --check
-	DJANGO_DEBUG=true $(BIN)/python -m mypy
+	python=$$PWD/$(BIN)/python; for suite in $(SUITES); do (cd $$suite && DJANGO_DEBUG=true $$python -m mypy) || exit 1; done
 	$(BIN)/python -c $(LINT_IMPORTS)
 	cd packages/baton-messaging && ../../$(BIN)/python -c $(LINT_IMPORTS)
 	DJANGO_DEBUG=true $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run

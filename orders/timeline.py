@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from baton_messaging.extend import ConsumerProgress, progress_of
+from baton_messaging.extend import PROGRESS_TEXTS, ConsumerProgress, progress_of
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -36,13 +36,7 @@ _EVENTS: dict[str, Promise] = {
     "inventory.stock_reserved": _("Stock reserved"),
     "inventory.stock_rejected": _("Not enough stock"),
 }
-_STATES: dict[str, Promise] = {
-    "waiting": _("waiting to be sent"),
-    "queued": _("in the queue"),
-    "retrying": _("will be tried again"),
-    "done": _("done"),
-    "dead": _("failed, a person must look"),
-}
+_STATES = {**PROGRESS_TEXTS, "dead": _("failed, a person must look")}  # "dead" is for operators
 _COLOURS = {"waiting": "", "queued": "info", "retrying": "warning", "done": "success", "dead": "danger"}
 
 

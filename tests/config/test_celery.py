@@ -5,7 +5,7 @@ from baton_messaging.install import beat_schedule, is_installed
 from config.celery import app
 from config.queues import QUEUES
 from config.settings import celery as settings
-from tests.processes import ROOT
+from tests.docs.pages import ROOT
 
 
 def test_application_and_settings_import_nothing_of_the_package_but_install_and_conf() -> None:

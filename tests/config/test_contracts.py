@@ -11,8 +11,8 @@ import pytest
 PUBLIC = frozenset(
     {"consumer", "errors", "events", "extend", "middleware", "publish", "scheduled", "signals", "testing"}
 )
-#: What the wiring may have beside that: the table of queues, the pages and their addresses.
-WIRING = frozenset({"conf", "ui", "urls"})
+#: What the wiring may have beside that: the table of queues, what Celery needs, the pages and their addresses.
+WIRING = frozenset({"conf", "install", "ui", "urls"})
 
 CONTRACTS = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 PACKAGE = Path(baton_messaging.__file__).parent

@@ -3,15 +3,13 @@
 import json
 import subprocess
 import sys
-from uuid import uuid4
 
 import pytest
 from baton_dev.project import PROJECT_DIR
 from baton_dev.testing.processes import _environment
-from baton_messaging.publish import publish
-from django.db import transaction
 
-from tests.sample.events import Sampled
+from orders import services
+from tests.orders.factories import a_request, products
 
 #: What only pages, the API, scrapes, system checks or other commands need.
 FOREIGN = {
@@ -33,11 +31,10 @@ finally:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("empty_broker")
 def test_triage_imports_nothing_that_only_others_need_and_looks_for_no_garbage_meanwhile() -> None:
-    key = uuid4()
-    with transaction.atomic():
-        publish(Sampled(sample_id=key))
+    products()
+    order = services.place_order(a_request())
     ended = subprocess.run(
-        [sys.executable, "-c", PROBE, "triage", str(key)],
+        [sys.executable, "-c", PROBE, "triage", str(order.pk)],
         cwd=PROJECT_DIR,
         env=_environment(),
         capture_output=True,
@@ -45,7 +42,7 @@ def test_triage_imports_nothing_that_only_others_need_and_looks_for_no_garbage_m
         timeout=60,
         check=False,
     )
-    assert "sample.take_one: relay stalled" in ended.stdout, ended.stderr
+    assert "inventory.reserve_stock: relay stalled" in ended.stdout, ended.stderr
     seen = json.loads(ended.stderr)
     assert FOREIGN & {*seen["modules"]} == set()
     assert seen["collects"]  # a command may run for months: the relay is one

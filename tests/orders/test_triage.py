@@ -105,7 +105,7 @@ def test_messages_without_their_order_are_the_shops(order: Order) -> None:
 
 
 def test_the_page_of_an_order_is_for_the_staff(order: Order) -> None:
-    address = reverse("orders:triage", args=[order.pk])
+    address = reverse("order_triage", args=[order.pk])
     customer, staff = Client(), Client()
     customer.force_login(User.objects.create_user("carl"))
     staff.force_login(User.objects.create_user("sam", is_staff=True))

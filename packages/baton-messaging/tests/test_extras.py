@@ -38,11 +38,11 @@ def manage(*words: str) -> tuple[int, str]:
 
 def test_every_command_works_without_any_extra() -> None:
     letter = a_letter()
-    key = str(uuid4())
+    key = uuid4()
     with transaction.atomic():
         publish(Sampled(sample_id=key))
     assert manage("check")[0] == 0
-    code, output = manage("triage", key)
+    code, output = manage("triage", str(key))
     assert (code, "relay stalled" in output) == (1, True)
     code, output = manage("triage", str(letter.pk))
     assert (code, f"dead_letters show {letter.pk}" in output) == (1, True)
@@ -52,7 +52,7 @@ def test_every_command_works_without_any_extra() -> None:
     assert (code, "FINDING" in output) == (1, True)
     assert f'"id": {letter.pk}' in manage("dead_letters", "list", "--format", "json")[1]
     code, output = manage("dead_letters", "replay", str(letter.pk))
-    assert (code, "Replay 1: 0 resolved, 1 on their way" in output) == (0, True)
+    assert (code, "0 resolved, 1 on their way" in output) == (0, True)
     assert "sample.take_one" in manage("consumers", "list")[1]
     assert manage("reconcile", "--dry-run")[0] == 0
     assert manage("alive", "relay")[0] == 1

@@ -40,6 +40,6 @@ FOUNDATION
     database        its errors, connections of our own, the wake-up of the relay
     broker          kombu's transports made to keep the same promises on Redis and RabbitMQ; imports nothing of the rest
 
-Beside these lie Django's own places: apps, conf, tasks, urls, models, migrations, management, templates, static,
-locale, templatetags.
+Beside these lie Django's own places: apps, conf, install, tasks, urls, models, migrations, management, templates,
+static, locale, templatetags.
 """

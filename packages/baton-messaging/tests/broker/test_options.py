@@ -10,7 +10,7 @@ from baton_messaging.broker.transports import install
 
 
 def settings(url: str) -> BrokerSettings:
-    return broker_settings(url, exchange="tasks", queues=["orders"], dead_letter_queue="dead_letters", delivery_limit=3)
+    return broker_settings(url, exchange="tasks", queues=["sample"], dead_letter_queue="dead_letters", delivery_limit=3)
 
 
 def connect(url: str) -> kombu.Connection:

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from baton_dev.project import PROJECT_DIR
 from baton_messaging import checks
 from baton_messaging.checks.objections import ANCHORS, PAGE
 from baton_messaging.checks.publishing import check_publishing
@@ -15,6 +14,9 @@ from django.core.checks import run_checks
 from django.test import override_settings
 
 from tests.checks.shipping import EVENTS, TASKS, celery_conf, objections, shipping
+
+PACKAGE = Path(__file__).resolve().parents[2]
+assert (PACKAGE / "pyproject.toml").exists()
 
 
 def with_options(options: str) -> str:
@@ -51,11 +53,11 @@ BAD = {
     ),
     "an early ack": ("E403", {"tasks": with_options("acks_late=False")}),
     "an acked failure": ("E403", {"tasks": with_options("acks_on_failure=True")}),
-    "another app's queue": ("E501", {"tasks": with_options('queue="orders"')}),
-    "another app's services": ("E502", {"tasks": f"from orders.services import place_order\n{TASKS}"}),
+    "another app's queue": ("E501", {"tasks": with_options('queue="parcels"')}),
+    "another app's services": ("E502", {"tasks": f"from tests.parcels.services import hand_in\n{TASKS}"}),
     "another app's models, late": (
         "E502",
-        {"tasks": f"{TASKS}\ndef late():\n    from orders.models import Order\n    import inventory.services\n"},
+        {"tasks": f"{TASKS}\ndef late():\n    from tests.parcels import models\n    import tests.parcels.tasks\n"},
     ),
     "not in tasks.py": (
         "E601 E401",
@@ -92,7 +94,7 @@ GOOD = {
         "tasks": with_options("bundle_size=1"),
     },
     "events of another app": {
-        "tasks": f"from inventory.events import StockReserved\nfrom orders import events\n{TASKS}"
+        "tasks": f"from tests.parcels.events import ParcelHandedIn\nfrom tests.sample import events\n{TASKS}"
     },
     "retries for a week": {"tasks": with_options("max_retries=168, retry_backoff_max=3600")},
 }
@@ -131,15 +133,15 @@ def test_the_objection_says_where_the_call_stands(tmp_path: Path) -> None:
 def test_a_queue_whose_dead_letters_lead_nowhere_is_refused() -> None:
     declared = celery_queues(baton().queues, delivery_limit=3)
     for queue in declared:
-        if queue.name == "inventory":
+        if queue.name == "parcels":
             queue.queue_arguments = {}
     with celery_conf(task_queues=declared):
         (found,) = [message for message in run_checks() if message.id == "baton.E402"]
-    assert "inventory" in found.msg
+    assert "parcels" in found.msg
 
 
 def test_a_queue_that_the_redis_transport_is_not_told_of_is_refused() -> None:
-    options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "queues": ("orders", "dead_letters")}
+    options = {**settings.CELERY_BROKER_TRANSPORT_OPTIONS, "queues": ("parcels", "dead_letters")}
     with celery_conf(broker_transport_options=options):
         found = [message.msg for message in run_checks() if message.id == "baton.E402"]
     assert len(found) == len(baton().queues) - 1
@@ -175,7 +177,7 @@ def test_a_lease_that_is_renewed_too_seldom_is_refused() -> None:
 
 
 def test_every_check_is_explained_on_the_page() -> None:
-    page = (PROJECT_DIR.parent.parent / PAGE).read_text()
+    page = (PACKAGE / "docs" / Path(PAGE).name).read_text()
     source = "".join(path.read_text() for path in Path(checks.__file__).parent.glob("*.py"))
     numbers = set(re.findall(r'"(?:baton\.)?([EW]\d{3})"', source))
     assert len(numbers) > 40

@@ -71,7 +71,7 @@ def test_without_a_table_of_queues_the_key_is_named() -> None:
         ("DESK_ORIGIN", None),
         ("PLATFORM_QUEUE", "plattform"),
         ("QUEUES", ()),
-        ("QUEUES", ["orders"]),
+        ("QUEUES", ["sample"]),
         ("QUEUES", [*project.BATON["QUEUES"], project.BATON["QUEUES"][0]]),
     ],
 )

@@ -41,14 +41,14 @@ def test_a_queue_that_is_declared_otherwise_is_found_and_a_missing_one_is_not_ma
         return
     with broker.app.connection_for_write() as connection:
         channel: Any = connection.default_channel
-        for name in ("orders", "inventory"):  # other tests of this node use them, too
+        for name in ("mails", "parcels"):  # other tests of this node use them, too
             channel.queue_delete(name)
-        kombu.Queue("orders", EXCHANGE, routing_key="orders").bind(channel).declare()
+        kombu.Queue("mails", EXCHANGE, routing_key="mails").bind(channel).declare()
         try:
             (line,) = examine_declarations()
             with pytest.raises(connection.channel_errors):
-                channel.queue_declare("inventory", passive=True)
+                channel.queue_declare("parcels", passive=True)
         finally:
-            connection.channel().queue_delete("orders")
-    assert (line.what, line.status) == ("declaration of orders", Status.FINDING)
-    assert line.remedy == "Run: python manage.py migrate_queue orders"
+            connection.channel().queue_delete("mails")
+    assert (line.what, line.status) == ("declaration of mails", Status.FINDING)
+    assert line.remedy == "Run: python manage.py migrate_queue mails"

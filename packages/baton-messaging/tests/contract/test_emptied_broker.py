@@ -66,7 +66,7 @@ def test_everything_that_an_emptied_broker_lost_is_done_and_each_effect_once(
     worker = start("worker", worker_command("parcels", "baton"))
     worker.wait_for_output(" ready.")
 
-    # No worker consumes the samples and the lane yet: a first delivery, a retry and all parcels wait there in the broker.
+    # No worker consumes the samples and the lane yet: a first delivery, a retry and all parcels wait in the broker.
     # So none can be through before they are lost.
     first_id = uuid4()
     with transaction.atomic():

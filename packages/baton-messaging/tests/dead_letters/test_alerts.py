@@ -20,11 +20,11 @@ DAY = timedelta(days=1)
 
 
 def test_a_new_kind_of_failure_is_told_at_once_to_the_queue_s_owner_in_one_mail() -> None:
-    letters(7, consumer="inventory.reserve_stock", error_message="ann@example.com is not wanted here")
+    letters(7, consumer="parcels.count", error_message="ann@example.com is not wanted here")
     assert send_alerts() == 1
     (letter,) = mail.outbox
     assert letter.to == ["warehouse@example.com"]
-    assert letter.subject == "New kind of failure in inventory.reserve_stock: permanent error"
+    assert letter.subject == "New kind of failure in parcels.count: permanent error"
     assert "Open dead letters: 7" in letter.body
     assert "/admin/baton_messaging/deadletter/" in letter.body
     assert "ann@example.com" not in letter.body

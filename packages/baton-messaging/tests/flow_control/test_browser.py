@@ -23,9 +23,9 @@ def an_operator(*permissions: str) -> User:
 def an_open_circuit() -> Circuit:
     now = timezone.now()
     return Circuit.objects.create(
-        consumer="notifications.send_order_received",
+        consumer="parcels.archive",
         opened_at=now - timedelta(minutes=3),
-        error_class="notifications.errors.MailUnavailable",
+        error_class="carriers.errors.CarrierUnavailable",
         probe_count=4,
         next_probe_at=now + timedelta(seconds=40),
     )
@@ -65,8 +65,8 @@ def test_an_open_circuit_is_shown_with_its_error_and_its_next_trial(open_as: Ope
     an_open_circuit()
     page = open_as(an_operator("view_circuit"), CIRCUITS)
     row = page.locator("#result_list")
-    expect(row).to_contain_text("notifications.send_order_received")
-    expect(row).to_contain_text("MailUnavailable")
+    expect(row).to_contain_text("parcels.archive")
+    expect(row).to_contain_text("CarrierUnavailable")
     expect(page.get_by_role("link", name="Add")).to_have_count(0)
 
 

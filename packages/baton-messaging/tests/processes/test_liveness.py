@@ -100,9 +100,9 @@ def test_the_probe_names_one_process_of_this_host() -> None:
     hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=60)  # of one that was killed
     assert alive("relay")[0] == 0
     row = hold([])
-    Heartbeat.objects.filter(pk=row.pk).update(name=f"inventory@{socket.gethostname()}")
-    assert alive("worker", "inventory")[0] == 0
-    assert alive("worker", "notifications")[0] == 1
+    Heartbeat.objects.filter(pk=row.pk).update(name=f"parcels@{socket.gethostname()}")
+    assert alive("worker", "parcels")[0] == 0
+    assert alive("worker", "mails")[0] == 1
 
 
 def test_a_worker_that_takes_nothing_is_dead_only_while_it_has_room_and_something_waits() -> None:
@@ -125,7 +125,7 @@ def test_a_worker_without_its_broker_is_alive(monkeypatch: pytest.MonkeyPatch) -
 def test_without_the_database_the_probe_cannot_tell_and_restarts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     connection.close()
     monkeypatch.setitem(connection.settings_dict, "PORT", "1")
-    code, text = alive("worker", "inventory")
+    code, text = alive("worker", "parcels")
     assert (code, text.startswith("Cannot tell")) == (0, True)
 
 

@@ -87,7 +87,7 @@ def age_retries(seconds: float) -> None:
 
 def hold(message_ids: Sequence[UUID], *, beaten_seconds_ago: float = 0, **columns: Any) -> Heartbeat:
     """Let a worker say that it has messages in hand."""
-    held = {"consumer": CONSUMER, "message_ids": [str(one) for one in message_ids], "started_at": None}
+    in_flight = {"consumer": CONSUMER, "message_ids": [str(one) for one in message_ids], "started_at": None}
     values: dict[str, Any] = {
         "role": "worker",
         "hostname": "host",
@@ -96,7 +96,7 @@ def hold(message_ids: Sequence[UUID], *, beaten_seconds_ago: float = 0, **column
         "beaten_at": Now() - timedelta(seconds=beaten_seconds_ago),
         "queues": ["sample"],
         "is_consuming": True,
-        "reserved": [held],
+        "reserved": [in_flight],
         **columns,
     }
     return Heartbeat.objects.create(name=f"sample-{uuid4()}@host", **values)

@@ -32,11 +32,9 @@ def test_a_dry_run_says_what_would_be_sent() -> None:
 
 
 def test_what_cannot_be_repaired_is_told_with_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    finding = Finding(
-        what="orders that nobody was told of", count=2, examples=("a", "b"), owner="Shop", remedy="Mend it."
-    )
+    finding = Finding(what="parcels without a message", count=2, examples=("a", "b"), owner="Shop", remedy="Mend it.")
     monkeypatch.setattr(reconciler, "findings", lambda: [finding])
-    assert "orders that nobody was told of: 2 (a, b). Shop: Mend it." in reconcile()
+    assert "parcels without a message: 2 (a, b). Shop: Mend it." in reconcile()
 
 
 def test_a_broker_that_does_not_answer_is_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> None:

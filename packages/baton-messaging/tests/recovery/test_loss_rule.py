@@ -66,7 +66,7 @@ def test_what_is_not_proven_yet_waits_for_something_that_has_a_name(
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_has_not_spoken_since_leaves_its_queue_unknown() -> None:
     row, since = hold([]), _database_time()
-    assert _wait_for_beats(["sample", "orders"], since=since) == {"sample"}
+    assert _wait_for_beats(["sample", "parcels"], since=since) == {"sample"}
 
     def beat() -> None:
         try:

@@ -55,7 +55,7 @@ def scans(statement: str, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]
 STATEMENTS: list[tuple[str, dict[str, Any]]] = [
     (
         _OF_OUTBOX,
-        {"consumer": "sample.take_one", "sent_before": timezone.now(), "held": [], "only": None, "limit": 1_000},
+        {"consumer": "sample.take_one", "sent_before": timezone.now(), "in_flight": [], "only": None, "limit": 1_000},
     ),
     (_SETTLE, {"after_at": _START[0], "after_id": _START[1], "limit": 5_000}),
     (_ANY_SUSPECT, {"grace": timedelta(seconds=60), "relay": "baton.relay"}),

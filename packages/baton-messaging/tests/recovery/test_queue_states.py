@@ -39,8 +39,8 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
 
 
 def lost() -> list[Loss]:
-    states, held = queue_states.take_snapshot(["sample"])
-    return losses_of(CONSUMER, states["sample"], held=held.get(CONSUMER, set()), limit=10)
+    states, in_flight = queue_states.take_snapshot(["sample"])
+    return losses_of(CONSUMER, states["sample"], in_flight=in_flight.get(CONSUMER, set()), limit=10)
 
 
 def test_what_is_in_no_queue_and_no_hand_is_lost(broker: Broker) -> None:

@@ -94,10 +94,10 @@ def test_of_two_reconcilers_that_found_the_same_one_sends_it() -> None:
     lose()
     fail(retry, sent=True)
     states, _held = take_snapshot(["sample"])
-    found = losses_of(CONSUMER, states["sample"], held=(), limit=10)
+    found = losses_of(CONSUMER, states["sample"], in_flight=(), limit=10)
     assert {loss.message_id for loss in found} == {first.message_id, retry.message_id}
     assert [send_again(CONSUMER, found), send_again(CONSUMER, found)] == [2, 0]
-    assert losses_of(CONSUMER, states["sample"], held=(), limit=10) == []
+    assert losses_of(CONSUMER, states["sample"], in_flight=(), limit=10) == []
     assert relay_retries() == 2
 
 

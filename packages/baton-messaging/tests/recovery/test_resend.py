@@ -24,8 +24,8 @@ MEANWHILE: dict[str, Change] = {
 
 
 def found() -> list[Loss]:
-    states, held = take_snapshot(["sample"])
-    return losses_of(CONSUMER, states["sample"], held=held.get(CONSUMER, set()), limit=10)
+    states, in_flight = take_snapshot(["sample"])
+    return losses_of(CONSUMER, states["sample"], in_flight=in_flight.get(CONSUMER, set()), limit=10)
 
 
 @pytest.mark.parametrize("change", MEANWHILE.values(), ids=MEANWHILE)

@@ -29,7 +29,7 @@ _TOUCH = """
 
 @dataclass
 class Operation:
-    """What the audit will say. The operation fills in ``details`` and the letters that it touched."""
+    """What the audit will say. The operation fills in ``details`` and the dead letters that it touched."""
 
     actor: Actor
     action: Action
@@ -38,7 +38,7 @@ class Operation:
     dead_letter_ids: list[int] = field(default_factory=list)
 
     def touch(self, dead_letter_ids: Iterable[int]) -> None:
-        """Note which letters were changed."""
+        """Note which dead letters were changed."""
         self.dead_letter_ids.extend(dead_letter_ids)
 
 

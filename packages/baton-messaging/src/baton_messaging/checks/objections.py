@@ -2,7 +2,7 @@
 
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-PAGE = "docs/design-checklist.md"
+PAGE = "packages/baton-messaging/docs/design-checklist.md"
 ANCHORS = {
     "0": "settings-and-limits",
     "1": "1-is-the-producers-success-defined",

@@ -3,10 +3,14 @@
 Six queries, however many messages there are.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 from uuid import UUID
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.message_states import MessageStates, Place
 from baton_messaging.flow_control.holds import Hold, Holds
@@ -17,6 +21,14 @@ from baton_messaging.routing.subscriptions import Subscription, subscriptions_of
 
 State = Literal["waiting", "queued", "retrying", "done", "dead"]
 SETTLED: frozenset[State] = frozenset({"done", "dead"})
+#: The states in words, in the reader's language.
+STATE_TEXTS: Final[Mapping[State, Promise]] = {
+    "waiting": _("waiting to be sent"),
+    "queued": _("in the queue"),
+    "retrying": _("will be tried again"),
+    "done": _("done"),
+    "dead": _("dead"),
+}
 
 
 @dataclass(frozen=True)

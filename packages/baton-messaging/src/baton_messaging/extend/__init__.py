@@ -23,6 +23,7 @@ from baton_messaging.conf import Team
 from baton_messaging.consuming.shutdown import is_time_up
 from baton_messaging.database.errors import is_database_away
 from baton_messaging.diagnosis.progress import SETTLED as SETTLED_STATES
+from baton_messaging.diagnosis.progress import STATE_TEXTS as PROGRESS_TEXTS
 from baton_messaging.diagnosis.progress import ConsumerProgress, progress_of
 from baton_messaging.diagnosis.progress import State as ProgressState
 from baton_messaging.messages.context import correlation, current_correlation_id
@@ -30,6 +31,7 @@ from baton_messaging.routing.ownership import owner_of
 from baton_messaging.routing.queues import queue_named
 
 __all__ = [
+    "PROGRESS_TEXTS",
     "SETTLED_STATES",
     "ConsumerProgress",
     "ProgressState",

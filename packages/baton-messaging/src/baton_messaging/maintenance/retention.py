@@ -1,8 +1,8 @@
 """Retention of what the list of dead letters keeps alive, and of what may go.
 
-Invariants: an unsettled letter is never pruned. The inbox row of a message outlives every letter that can still be
-replayed or restored, and every copy that waits to be sent, so the question "was it applied already?" has an answer as
-long as a person may ask.
+Invariants: an unsettled dead letter is never pruned. The inbox row of a message outlives every dead letter that can
+still be replayed or restored, and every copy that waits to be sent, so the question "was it applied already?" has an
+answer as long as a person may ask.
 """
 
 from datetime import datetime, timedelta
@@ -25,23 +25,23 @@ def prunable_inbox(rows: "QuerySet[ProcessedMessage]") -> "QuerySet[ProcessedMes
 
 
 def prunable_attempts(rows: "QuerySet[Attempt]") -> "QuerySet[Attempt]":
-    """Leave out the history of letters that nobody has dealt with yet."""
+    """Leave out the history of dead letters that nobody has dealt with yet."""
     return rows.filter(~_has_letter(message_id="message_id", consumer="consumer", state__in=ANSWERABLE))
 
 
 def prunable_interruptions(now: datetime) -> "QuerySet[Interruption]":
-    """Return the notes that no letter needs any more."""
+    """Return the notes that no dead letter needs any more."""
     old = now - timedelta(days=baton().outbox_retention_days)
     return Interruption.objects.filter(~_has_letter(task_id="task_id", state__in=ANSWERABLE), seen_at__lt=old)
 
 
 def prunable_letters(now: datetime) -> "QuerySet[DeadLetter]":
-    """Return the settled letters that are past their purge date."""
+    """Return the settled dead letters that are past their purge date."""
     return DeadLetter.objects.past_retention(now)
 
 
 def prunable_replays(now: datetime) -> "QuerySet[Replay]":
-    """Return the replays of which no letter is left."""
+    """Return the replays of which no dead letter is left."""
     return Replay.objects.filter(
         ~Exists(DeadLetter.objects.filter(replay=OuterRef("pk"))), requested_at__lt=now - retention()
     )

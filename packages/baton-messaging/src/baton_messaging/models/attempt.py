@@ -68,7 +68,7 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
         return Claim(attempts, is_circuit_open=any(row.is_circuit_open for row in rows))
 
     def unclaimed(self) -> Self:
-        """Return what no relay has sent or has in flight."""
+        """Return what no relay has sent or has claimed."""
         return self.filter(Q(claimed_until=None) | Q(claimed_until__lte=Now()), sent_at=None)
 
     def waiting_by_consumer(self) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The audit tells who did what to which dead letters, when and why, and what was refused.
 
 Invariant: rows are only ever added; a trigger of migration 0001 refuses UPDATE and DELETE. They point to nothing by
-foreign key, so that neither the end of a user nor the purge of a letter touches them.
+foreign key, so that neither the end of a user nor the purge of a dead letter touches them.
 """
 
 import json

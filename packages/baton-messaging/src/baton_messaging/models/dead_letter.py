@@ -198,5 +198,5 @@ def retention() -> timedelta:
 
 
 def inbox_row() -> Exists:
-    """Return the condition that the inbox has the letter's message."""
+    """Return the condition that the inbox has the dead letter's message."""
     return Exists(ProcessedMessage.objects.filter(message_id=OuterRef("message_id"), consumer=OuterRef("consumer")))

@@ -7,7 +7,7 @@ from django.db import models
 
 
 class GroupAlert(models.Model):
-    """The last alert about one group. It goes when the group has no unsettled letter: the next one is news again."""
+    """The last alert about one group. It goes with the group's last unsettled dead letter: the next one is news."""
 
     fingerprint = models.CharField(max_length=64, unique=True)
     alerted_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Can this web process serve? It needs the database and its migrations, and never the broker."""
+"""Health of the web process: it needs the database and its migrations, and never the broker."""
 
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor

@@ -27,15 +27,15 @@ NOT_PROCESSED: Final = """
 
 NOT_DEAD: Final = """
     NOT EXISTS (
-        SELECT 1 FROM baton_dead_letter AS letter
-        WHERE letter.message_id = {message}.message_id AND letter.consumer = %(consumer)s)
+        SELECT 1 FROM baton_dead_letter AS dead_letter
+        WHERE dead_letter.message_id = {message}.message_id AND dead_letter.consumer = %(consumer)s)
 """
 
 REPLAY_REQUESTED: Final = """
     EXISTS (
-        SELECT 1 FROM baton_dead_letter AS letter
-        WHERE letter.message_id = {message}.message_id AND letter.consumer = %(consumer)s
-          AND letter.state = 'requested')
+        SELECT 1 FROM baton_dead_letter AS dead_letter
+        WHERE dead_letter.message_id = {message}.message_id AND dead_letter.consumer = %(consumer)s
+          AND dead_letter.state = 'requested')
 """
 
 _LAST_ATTEMPT: Final = """
@@ -66,13 +66,14 @@ _OF_OUTBOX: Final = f"""
 """  # noqa: S608 - put together of the constants above
 
 _OF_REPLAYS: Final = f"""
-    SELECT letter.message_id, last.id, last.sent_at
-    FROM baton_dead_letter AS letter JOIN {_LAST_ATTEMPT.format(message="letter")} ON true
-    WHERE letter.state = 'requested' AND letter.requested_at IS NOT NULL AND letter.consumer = %(consumer)s
+    SELECT dead_letter.message_id, last.id, last.sent_at
+    FROM baton_dead_letter AS dead_letter JOIN {_LAST_ATTEMPT.format(message="dead_letter")} ON true
+    WHERE dead_letter.state = 'requested' AND dead_letter.requested_at IS NOT NULL
+      AND dead_letter.consumer = %(consumer)s
       AND last.sent_at < %(sent_before)s
-      AND {NOT_PROCESSED.format(message="letter")}
-      AND {_NOT_PAUSED.format(message="letter", event="event_name")}
-      AND letter.message_id <> ALL (%(in_flight)s::uuid[])
+      AND {NOT_PROCESSED.format(message="dead_letter")}
+      AND {_NOT_PAUSED.format(message="dead_letter", event="event_name")}
+      AND dead_letter.message_id <> ALL (%(in_flight)s::uuid[])
     ORDER BY last.sent_at LIMIT %(limit)s
 """  # noqa: S608 - put together of the constants above
 

@@ -1,9 +1,9 @@
 """Outbox rows that need no looking after any more are settled, so that "what is missing?" stays a cheap question.
 
 A published row is settled once each consumer that it was sent to has processed it (an inbox row) or has its dead
-letter, in whatever state: from then on the letter is what is watched (losses.py looks at requested replays). A row that
-was for nobody is settled at once. Settled is final, but for an unknown event that a replay publishes anew: a row that
-is put back while we look is not the one that we looked at.
+letter, in whatever state: from then on the dead letter is what is watched (losses.py looks at requested replays). A row
+that was for nobody is settled at once. Settled is final, but for an unknown event that a replay publishes anew: a row
+that is put back while we look is not the one that we looked at.
 """
 
 from datetime import UTC, datetime
@@ -30,8 +30,8 @@ _SETTLE: Final = """
                 SELECT 1 FROM baton_inbox AS processed
                 WHERE processed.message_id = page.message_id AND processed.consumer = addressee.consumer
             ) AND NOT EXISTS (
-                SELECT 1 FROM baton_dead_letter AS letter
-                WHERE letter.message_id = page.message_id AND letter.consumer = addressee.consumer))
+                SELECT 1 FROM baton_dead_letter AS dead_letter
+                WHERE dead_letter.message_id = page.message_id AND dead_letter.consumer = addressee.consumer))
         RETURNING 1
     )
     SELECT published_at, id, (SELECT count(*) FROM settled), (SELECT count(*) FROM page)

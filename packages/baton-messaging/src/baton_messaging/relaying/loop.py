@@ -42,7 +42,7 @@ class Relay:
         self._heartbeat = RoundHeartbeat("relay")
 
     def stop(self, *_signal: Any) -> None:
-        """Finish the round in flight, then return from run()."""
+        """Finish the current round, then return from run()."""
         self._stopping.set()
 
     def stop_on_signals(self) -> None:

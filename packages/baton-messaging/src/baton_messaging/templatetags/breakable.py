@@ -1,4 +1,4 @@
-"""Let long names break where a reader would: behind dots and underscores."""
+"""Filter ``breakable``: lets long names break where a reader would, behind dots and underscores."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Durations as people read them: two digits that matter, with the unit."""
+"""Filters ``duration`` and ``rate``: two digits that matter, with the unit."""
 
 from django import template
 

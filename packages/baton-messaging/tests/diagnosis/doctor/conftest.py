@@ -34,8 +34,8 @@ def broker_url(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 @pytest.fixture
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def longer_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait longer for those that answer: the tests' machine may be busy."""
-    patient = {one.name: replace(one, deadline_seconds=15) for one in examination.all_examinations()}
-    monkeypatch.setattr(examination, "_REGISTER", patient)
+    longer = {one.name: replace(one, deadline_seconds=15) for one in examination.all_examinations()}
+    monkeypatch.setattr(examination, "_REGISTER", longer)
     monkeypatch.setattr(broker, "ANSWER_SECONDS", 10)

@@ -34,7 +34,7 @@ EXAMINATIONS = {
     "eviction policy of the broker": "broker",
     "memory of the broker": "broker",
     "persistence of the broker": "broker",
-    "workers of inventory": "consumers of the queues",
+    "workers of parcels": "consumers of the queues",
     "relay": "processes",
     "collector": "processes",
     "beat": "processes",
@@ -92,21 +92,21 @@ def test_a_broker_that_keeps_nothing_is_found() -> None:
 
 
 def test_a_queue_without_a_worker_is_its_owners() -> None:
-    Heartbeat.objects.filter(queues=["inventory"]).delete()
-    line = ask("workers of inventory")
+    Heartbeat.objects.filter(queues=["parcels"]).delete()
+    line = ask("workers of parcels")
     assert (line.status, line.found, line.owner) == (Status.FINDING, "nobody consumes it", WAREHOUSE)
-    assert "-Q inventory" in line.remedy
+    assert "-Q parcels" in line.remedy
 
 
 def test_a_worker_that_is_silent_or_takes_nothing_is_found() -> None:
-    of_inventory = Heartbeat.objects.filter(queues=["inventory"])
-    of_inventory.update(beaten_at=timezone.now() - timedelta(seconds=30))
-    assert ask("workers of inventory").found == "nobody consumes it"
-    of_inventory.update(beaten_at=timezone.now(), is_consuming=False)
-    beat("second@test", "worker", queues=["inventory"])
-    line = ask("workers of inventory")
-    assert (line.status, line.found) == (Status.FINDING, "second@test; not consuming: inventory@test")
-    assert line.remedy == "Restart inventory@test."
+    of_parcels = Heartbeat.objects.filter(queues=["parcels"])
+    of_parcels.update(beaten_at=timezone.now() - timedelta(seconds=30))
+    assert ask("workers of parcels").found == "nobody consumes it"
+    of_parcels.update(beaten_at=timezone.now(), is_consuming=False)
+    beat("second@test", "worker", queues=["parcels"])
+    line = ask("workers of parcels")
+    assert (line.status, line.found) == (Status.FINDING, "second@test; not consuming: parcels@test")
+    assert line.remedy == "Restart parcels@test."
 
 
 @pytest.mark.parametrize("role", ["relay", "collector", "beat"])
@@ -153,11 +153,11 @@ def test_messages_that_the_broker_refused_are_found_with_the_error() -> None:
 
 def test_what_the_reconciler_cannot_repair_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask("rows and their messages").status is Status.OK
-    missing = Finding("orders without their message", 2, ("a", "b"), WAREHOUSE, "Look at them.")
+    missing = Finding("parcels without their message", 2, ("a", "b"), WAREHOUSE, "Look at them.")
     monkeypatch.setattr(messages, "findings", lambda: [missing])
     line = ask("rows and their messages")
     assert (line.status, line.owner, line.remedy) == (Status.FINDING, WAREHOUSE, "Look at them.")
-    assert line.found == "orders without their message: 2 (as a, b)"
+    assert line.found == "parcels without their message: 2 (as a, b)"
 
 
 def test_old_dead_letters_are_found_by_owner() -> None:
@@ -181,11 +181,11 @@ def test_rows_past_their_retention_are_found() -> None:
 
 def test_a_migration_that_is_not_applied_is_found() -> None:
     recorder = MigrationRecorder(connection)
-    recorder.record_unapplied("notifications", "0002_export_ready")
+    recorder.record_unapplied("sessions", "0001_initial")
     try:
         line = ask("migrations")
     finally:
-        recorder.record_applied("notifications", "0002_export_ready")
+        recorder.record_applied("sessions", "0001_initial")
     assert (line.status, line.found, line.remedy) == (
         Status.FINDING,
         "1 not applied",
@@ -204,9 +204,9 @@ def test_a_database_that_takes_no_writes_is_found() -> None:
 
 def test_more_processes_than_the_database_has_connections_for_are_found() -> None:
     assert ask("connections of the database").status is Status.OK
-    beat("holds-many@test", "worker", queues=["orders"], capacity=5_000, child_count=2)
+    beat("holds-many@test", "worker", queues=["sample"], capacity=5_000, child_count=2)
     assert ask("connections of the database").status is Status.OK
-    beat("huge@test", "worker", queues=["orders"], capacity=5_000, child_count=5_000)
+    beat("huge@test", "worker", queues=["sample"], capacity=5_000, child_count=5_000)
     line = ask("connections of the database")
     assert line.status is Status.FINDING
     assert line.found.startswith("up to 50")
@@ -232,12 +232,12 @@ def test_a_lease_that_is_renewed_too_seldom_is_found(monkeypatch: pytest.MonkeyP
     assert ask("lease of a running task").status is Status.FINDING
 
 
-def test_rabbitmqs_patience_is_compared_with_the_longest_limit(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rabbitmqs_timeout_is_compared_with_the_longest_limit(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(current_app.conf, "broker_transport_options", {"confirm_publish": True})
     line = ask("consumer timeout of the broker")
     assert (line.status, line.wanted) == (
         Status.OK,
-        "more than 21 min, the hard limit of orders.build_export",
+        "more than 21 min, the hard limit of parcels.archive",
     )
     settings.BATON = {**settings.BATON, "BROKER_CONSUMER_TIMEOUT_SECONDS": 900}
     assert ask("consumer timeout of the broker").status is Status.FINDING

@@ -18,13 +18,13 @@ from baton_messaging.diagnosis.doctor.examine import examine_all
 from baton_messaging.diagnosis.doctor.report import as_json, as_text
 from django.core.management import call_command
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "longer_deadlines")]
 
 ALL_IS_WELL = observed(True, "extra", found="well", wanted="well", remedy="")
 
 
 @pytest.fixture
-def extra(patience: None) -> Callable[..., Any]:
+def extra(longer_deadlines: None) -> Callable[..., Any]:
     """Return a function that adds an examination for one test, whose register it is."""
     return examines("extra", deadline_seconds=15)
 
@@ -108,8 +108,8 @@ def test_no_secret_is_printed_whatever_an_error_quotes(
 
 
 def test_what_is_no_secret_is_not_hidden(extra: Callable[..., None], settings: Any) -> None:
-    settings.CELERY_TASK_ROUTES = {"a.task": {"queue": "orders", "routing_key": "orders"}}
-    harmless = "orders auth.User http://shop.example.com/ PBKDF2PasswordHasher"
+    settings.CELERY_TASK_ROUTES = {"a.task": {"queue": "sample", "routing_key": "sample"}}
+    harmless = "sample auth.User http://shop.example.com/ PBKDF2PasswordHasher"
     extra(lambda: iter([replace(ALL_IS_WELL, found=harmless)]))
     assert harmless in as_json(examine_all())
 

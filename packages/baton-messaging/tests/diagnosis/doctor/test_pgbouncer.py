@@ -5,7 +5,7 @@ from baton_dev.testing.pgbouncer import left_behind
 from baton_messaging.diagnosis.doctor.examination import Status
 from baton_messaging.diagnosis.doctor.examine import examine_all
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "patience")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "longer_deadlines")]
 
 
 def test_the_doctor_leaves_no_time_limit_with_the_connections_that_it_borrowed(pooled: str) -> None:

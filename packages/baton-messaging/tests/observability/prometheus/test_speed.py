@@ -53,13 +53,13 @@ def crowd(empty_broker: None) -> None:
     with connection.cursor() as cursor:
         for statement in _FILL.split(";\n"):
             cursor.execute(statement, {"rows": ROWS, "backlog": BACKLOG})
-        for table in ("outboxmessage", "processedmessage", "attempt", "minute"):
-            cursor.execute(f"VACUUM (ANALYZE) messaging_{table}")
+        for table in ("baton_outbox", "baton_inbox", "baton_attempt", "baton_minute"):
+            cursor.execute(f"VACUUM (ANALYZE) {table}")
     with current_app.connection_for_write() as broker:
         client = broker.default_channel.client
         for start in range(0, BACKLOG, 10_000):
             client.rpush("sample", *(f"message {start + number}" for number in range(10_000)))
-    for name in ("orders", "inventory", "notifications"):
+    for name in ("sample", "parcels", "mails"):
         a_heartbeat(queues=[name])
     roll_up()
 

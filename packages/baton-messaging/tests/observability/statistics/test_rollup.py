@@ -58,12 +58,12 @@ def let_minutes_pass(minutes: int) -> None:
         Minute.objects.filter(pk=minute.pk).update(minute=minute.minute - age)
     with connection.cursor() as cursor:
         for table, column in (
-            ("processedmessage", "processed_at"),
-            ("attempt", "failed_at"),
-            ("deadletter", "died_at"),
-            ("rollup", "folded_until"),
+            ("baton_inbox", "processed_at"),
+            ("baton_attempt", "failed_at"),
+            ("baton_dead_letter", "died_at"),
+            ("baton_rollup", "folded_until"),
         ):
-            cursor.execute(f"UPDATE messaging_{table} SET {column} = {column} - %s", [age])
+            cursor.execute(f"UPDATE {table} SET {column} = {column} - %s", [age])
 
 
 def test_what_happened_is_counted_by_consumer() -> None:
@@ -218,25 +218,25 @@ def long_history() -> Iterator[int]:
     """An inbox, attempts and letters of which almost all are old."""
     tables = (
         (
-            "processedmessage (message_id, consumer, processed_at, duration_ms, worker)",
+            "baton_inbox (message_id, consumer, processed_at, duration_ms, worker)",
             "gen_random_uuid(), 'sample.take_one', now() - interval '1 day', 1, ''",
         ),
         (
-            "attempt (message_id, consumer, attempt, round, key, envelope, error_class, error_message, traceback,"
+            "baton_attempt (message_id, consumer, attempt, round, key, envelope, error_class, error_message, traceback,"
             " worker, failed_at, due_at)",
             "gen_random_uuid(), 'sample.take_one', 1, 0, 'k', '{}', 'E', '', '', '', now() - interval '1 day', now()",
         ),
         (
-            "deadletter (consumer, event_name, key, owner, reason, error_class, error_message, traceback, raw, task_id,"
-            " attempt_count, fingerprint, state, first_failed_at, died_at, replay_count)",
+            "baton_dead_letter (consumer, event_name, key, owner, reason, error_class, error_message, traceback, raw,"
+            " task_id, attempt_count, fingerprint, state, first_failed_at, died_at, replay_count)",
             "'sample.take_one', '', '', '', 'expired', '', '', '', '', '', 1, '', 'open', now(),"
             " now() - interval '1 day', 0",
         ),
     )
     with connection.cursor() as cursor:
         for columns, values in tables:
-            cursor.execute(f"INSERT INTO messaging_{columns} SELECT {values} FROM generate_series(1, 20000)")
-            cursor.execute(f"ANALYZE messaging_{columns.partition(' ')[0]}")
+            cursor.execute(f"INSERT INTO {columns} SELECT {values} FROM generate_series(1, 20000)")
+            cursor.execute(f"ANALYZE {columns.partition(' ')[0]}")
         cursor.execute("SELECT max(id) FROM baton_inbox")
         yield cursor.fetchone()[0]
 

@@ -141,7 +141,7 @@ def test_it_is_for_staff_and_in_their_menu(get: Get) -> None:
     client.force_login(User.objects.create_superuser("root"))
     menu = client.get("/admin/").content.decode()
     assert 'href="/ops/"' in menu
-    assert 'href="/admin/orders/order/"' in menu
+    assert 'href="/admin/baton_messaging/outboxmessage/"' in menu
 
 
 def test_the_number_of_queries_does_not_grow(get: Get) -> None:

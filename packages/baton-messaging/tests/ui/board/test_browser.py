@@ -72,7 +72,7 @@ def busy(empty_broker: None) -> None:
     now = timezone.now().replace(second=0, microsecond=0)
     durations = [0, 5, 40, 100, 30, 8, *[0] * (len(DURATION_BOUNDS) - 5)]
     lags = [0, 10, 90, 50, 20, 13, *[0] * (len(LAG_BOUNDS) - 5)]
-    consumers = ("orders.record_sale", "inventory.reserve_stock", "notifications.send_order_received")
+    consumers = ("sample.take_one", "parcels.count", "parcels.archive")
     Minute.objects.bulk_create(
         Minute(
             minute=now - timedelta(minutes=ago),
@@ -86,18 +86,18 @@ def busy(empty_broker: None) -> None:
         for consumer in consumers
     )
     entry = {
-        "consumer": "notifications.send_order_received",
+        "consumer": "parcels.archive",
         "message_ids": [str(uuid4())],
         "started_at": now.isoformat(),
     }
-    a_heartbeat(name="orders@shop-7", queues=["orders"])
-    a_heartbeat(name="inventory@shop-7", queues=["inventory"])
-    a_heartbeat(name="notifications@shop-7", queues=["notifications"], running=[entry, entry | {"message_ids": []}])
+    a_heartbeat(name="sample@shop-7", queues=["sample"])
+    a_heartbeat(name="parcels@shop-7", queues=["parcels"])
+    a_heartbeat(name="bulk@shop-7", queues=["parcels.bulk"], running=[entry, entry | {"message_ids": []}])
     a_heartbeat("relay", name="relay@shop-7:4711")
     silent = a_heartbeat("collector", name="collector@shop-7:4712")
     Heartbeat.objects.filter(pk=silent.pk).update(beaten_at=now - timedelta(minutes=9))
-    Circuit.objects.create(consumer="notifications.send_order_received", opened_at=now)
-    Pause.objects.create(consumer="orders.record_sale", paused_by="olga", via="admin", why="stocktaking")
-    a_letter(consumer="inventory.reserve_stock")
+    Circuit.objects.create(consumer="parcels.archive", opened_at=now)
+    Pause.objects.create(consumer="sample.take_one", paused_by="olga", via="admin", why="stocktaking")
+    a_letter(consumer="parcels.count")
     with transaction.atomic():
         publish(*(Sampled(sample_id=uuid4()) for _ in range(41)))

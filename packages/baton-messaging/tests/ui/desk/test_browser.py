@@ -124,7 +124,7 @@ def test_the_keyboard_is_enough(open_desk: OpenDesk, olga: User) -> None:
 
 @pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("ja", "dark")])
 def test_no_page_is_wider_than_a_phone(open_desk: OpenDesk, olga: User, language: str, scheme: str) -> None:
-    letter = a_letter(uuid4(), consumer="notifications.send_order_received", error_class="django.core.A" + "b" * 80)
+    letter = a_letter(uuid4(), consumer="parcels.archive", error_class="django.core.A" + "b" * 80)
     a_letter(envelope=None, message_id=None, raw="x" * 500, reason=Reason.UNDECODABLE)
     ids = f"?ids={letter.pk}"
     paths = ["", "letters/", f"{letter.pk}/change/", f"replay/{ids}", f"discard/{ids}", f"{letter.pk}/edit/", "audit/"]

@@ -28,14 +28,14 @@ def text_of(client: Client, path: str, *, status: int = 200) -> str:
 
 
 def test_eleven_failures_are_three_groups(operator: Client) -> None:
-    letters(7, error_class="TemplateDoesNotExist", consumer="notifications.send_order_received")
-    letters(3, error_class="MailRefused", consumer="notifications.send_order_received")
+    letters(7, error_class="TemplateDoesNotExist", consumer="parcels.archive")
+    letters(3, error_class="MailRefused", consumer="parcels.archive")
     letters(1, error_class="WorkerLost", reason=Reason.KILLED_WORKER)
     page = text_of(operator, DESK)
     assert "<strong>11</strong> dead letters are open" in page
     assert page.count('class="desk-card desk-group"') == 3
     assert "killed its worker" in page
-    assert "notifications.send_order_received" in page
+    assert "parcels.archive" in page
 
 
 def test_a_look_at_the_desk_settles_what_took_effect(operator: Client) -> None:
@@ -309,7 +309,7 @@ def test_a_page_of_the_list_reads_an_index_and_no_more(operator: Client, setting
     newest = DeadLetter.objects.filter(state=State.OPEN).order_by("-died_at", "-pk")[:50].explain()
     assert "baton_dead_letter_newest" in newest
     assert "Sort" not in newest
-    by_key = Selection(text=str(uuid4())).letters().explain()
+    by_key = Selection(text=str(uuid4())).dead_letters().explain()
     assert "baton_dead_letter_by_key" in by_key
     assert "baton_dead_letter_by_message" in by_key
     with CaptureQueriesContext(connection) as queries:

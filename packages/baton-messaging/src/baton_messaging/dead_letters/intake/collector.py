@@ -45,7 +45,7 @@ class Collector:
         self._heartbeat = RoundHeartbeat("collector")
 
     def stop(self) -> None:
-        """Finish the message in flight, then return from run()."""
+        """Finish the current message, then return from run()."""
         self._stopping.set()
 
     def stop_on_signals(self) -> None:

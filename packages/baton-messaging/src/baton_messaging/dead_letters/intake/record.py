@@ -48,8 +48,8 @@ def record_dead_letter(
         "task_id": task_id,
         "fingerprint": group_of(consumer, reason, error.fingerprint),
     }
-    letters = DeadLetter.objects.filter(message_id=envelope.message_id, consumer=consumer)
-    if not letters.reopen(**death):
+    dead_letters = DeadLetter.objects.filter(message_id=envelope.message_id, consumer=consumer)
+    if not dead_letters.reopen(**death):
         _insert(consumer, envelope, death)
     tell(key=envelope.key, consumer=consumer, message_id=envelope.message_id)
     log.error(
@@ -91,12 +91,12 @@ def record_unreadable(
 
 
 def group_of(consumer: str, reason: Reason | str, fingerprint: str) -> str:
-    """Return what a letter is grouped by: the same fault of the same consumer, so a group has one owner."""
+    """Return what a dead letter is grouped by: the same fault of the same consumer, so a group has one owner."""
     return hashlib.sha256(f"{consumer}|{reason}|{fingerprint}".encode()).hexdigest()
 
 
 def tell(*, key: str, consumer: str, message_id: UUID) -> None:
-    """Send the signal; a receiver that fails is logged, and costs neither the letter nor the other letters."""
+    """Send the signal; a receiver that fails is logged, and costs neither this dead letter nor the others."""
     try:
         with transaction.atomic():
             dead_lettered.send(sender=DeadLetter, key=key, consumer=consumer, message_id=message_id)
@@ -111,7 +111,7 @@ def tell(*, key: str, consumer: str, message_id: UUID) -> None:
 def _insert(consumer: str, envelope: Envelope, death: dict[str, object]) -> None:
     attempts = Attempt.objects.filter(consumer=consumer, message_id=envelope.message_id, attempt__gte=1)
     first = attempts.order_by("round", "attempt").first()
-    letter = DeadLetter(
+    dead_letter = DeadLetter(
         message_id=envelope.message_id,
         consumer=consumer,
         event_name=envelope.name,
@@ -122,4 +122,4 @@ def _insert(consumer: str, envelope: Envelope, death: dict[str, object]) -> None
         first_failed_at=first.failed_at if first else timezone.now(),
         **death,
     )
-    DeadLetter.objects.bulk_create([letter], ignore_conflicts=True)
+    DeadLetter.objects.bulk_create([dead_letter], ignore_conflicts=True)

@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 
 def collect(arrival: Arrival) -> None:
-    """Write the letters of a message, once. What fails for a reason of its own is kept as it came."""
+    """Write the dead letters of a message, once. What fails for a reason of its own is kept as it came."""
     try:
         _collect(arrival)
     except Exception as error:

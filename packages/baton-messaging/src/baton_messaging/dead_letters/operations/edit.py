@@ -47,13 +47,13 @@ class Edit:
     differences: list[Difference]
 
 
-def check_edit(letter: DeadLetter, payload: Any, *, version: int | None = None) -> Edit:
+def check_edit(dead_letter: DeadLetter, payload: Any, *, version: int | None = None) -> Edit:
     """Return what the copy would be, without changing anything: the dry run.
 
     ``version`` is for a message whose version this release does not know; None keeps the original's.
     Raises NotEditable, BadPayload, NotChanged.
     """
-    original = _editable(letter)
+    original = _editable(dead_letter)
     version = version or original.version
     event = _event(original.name, version, payload)
     changed = event.payload()
@@ -71,28 +71,30 @@ def check_edit(letter: DeadLetter, payload: Any, *, version: int | None = None) 
     return Edit(copy, found)
 
 
-def edit_and_replay(letter_id: int, payload: Any, *, actor: Actor, why: str, version: int | None = None) -> DeadLetter:
+def edit_and_replay(
+    dead_letter_id: int, payload: Any, *, actor: Actor, why: str, version: int | None = None
+) -> DeadLetter:
     """Put an edited copy in the place of an open dead letter and replay that; return it. Raises OperationRefused."""
-    with operation(actor, Action.EDIT, why=why, details={"letter": letter_id}) as done:
-        letter = DeadLetter.objects.select_for_update().filter(pk=letter_id).first()
-        if letter is None:
-            raise NotEditable(f"Expected the number of a dead letter, got {letter_id}, which does not exist.")
-        edit = check_edit(letter, payload, version=version)
-        _take_place_of(letter, edit.envelope)
+    with operation(actor, Action.EDIT, why=why, details={"dead_letter": dead_letter_id}) as done:
+        dead_letter = DeadLetter.objects.select_for_update().filter(pk=dead_letter_id).first()
+        if dead_letter is None:
+            raise NotEditable(f"Expected the number of a dead letter, got {dead_letter_id}, which does not exist.")
+        edit = check_edit(dead_letter, payload, version=version)
+        _take_place_of(dead_letter, edit.envelope)
         order = Replay.objects.create(
             requested_by=actor.name,
             why=done.why,
-            selection={"ids": [letter_id]},
+            selection={"ids": [dead_letter_id]},
             dead_letter_count=1,
             released_at=Now(),
         )
-        copy = _copy(letter, edit.envelope, order)
+        copy = _copy(dead_letter, edit.envelope, order)
         send_held(order)
-        tell_settled([letter.key])
-        done.touch([letter.pk, copy.pk])
+        tell_settled([dead_letter.key])
+        done.touch([dead_letter.pk, copy.pk])
         done.details |= {
             "copy": copy.pk,
-            "message_id": str(letter.message_id),
+            "message_id": str(dead_letter.message_id),
             "copy_message_id": str(copy.message_id),
             "changed": [difference.path for difference in edit.differences],
         }
@@ -121,12 +123,12 @@ def _at(name: Any, before: dict[Any, Any], after: dict[Any, Any], path: str) -> 
     yield from differences(before.get(name, MISSING), after.get(name, MISSING), f"{path}.{name}".lstrip("."))
 
 
-def _editable(letter: DeadLetter) -> Envelope:
-    if letter.state != State.OPEN:
-        raise NotEditable(f"Expected an open dead letter, got one that is {letter.state}.")
-    if letter.envelope is None or letter.consumer == RELAY:
+def _editable(dead_letter: DeadLetter) -> Envelope:
+    if dead_letter.state != State.OPEN:
+        raise NotEditable(f"Expected an open dead letter, got one that is {dead_letter.state}.")
+    if dead_letter.envelope is None or dead_letter.consumer == RELAY:
         raise NotEditable("Expected a message that a consumer could read, got one that never came so far.")
-    return letter.open_envelope()
+    return dead_letter.open_envelope()
 
 
 def _event(name: str, version: int, payload: Any) -> Event:
@@ -149,34 +151,34 @@ def _refuse_unstorable(event_name: str, version: int, payload: Any) -> None:
         raise BadPayload(event_name, version, ", ".join(places))
 
 
-def _take_place_of(letter: DeadLetter, copy: Envelope) -> None:
-    original_id = letter.open_envelope().message_id
+def _take_place_of(dead_letter: DeadLetter, copy: Envelope) -> None:
+    original_id = dead_letter.open_envelope().message_id
     replaced = f"replaced by {copy.message_id}"
-    if not ProcessedMessage.objects.claim(consumer=letter.consumer, message_ids=[original_id], worker=replaced):
+    if not ProcessedMessage.objects.claim(consumer=dead_letter.consumer, message_ids=[original_id], worker=replaced):
         raise AlreadyApplied
-    # Not by the replay that it was a letter of, whose canary would pass for alive.
-    DeadLetter.objects.filter(pk=letter.pk).update(
+    # Not by the replay that it was a dead letter of, whose canary would pass for alive.
+    DeadLetter.objects.filter(pk=dead_letter.pk).update(
         state=State.RESOLVED, settled_at=Now(), replay=None, requested_at=None
     )
 
 
-def _copy(letter: DeadLetter, envelope: Envelope, order: Replay) -> DeadLetter:
+def _copy(dead_letter: DeadLetter, envelope: Envelope, order: Replay) -> DeadLetter:
     return DeadLetter.objects.create(
         message_id=envelope.message_id,
-        consumer=letter.consumer,
+        consumer=dead_letter.consumer,
         event_name=envelope.name,
         key=envelope.key,
-        owner=letter.owner,
-        reason=letter.reason,
-        error_class=letter.error_class,
-        error_message=letter.error_message,
-        traceback=letter.traceback,
-        attempt_count=letter.attempt_count,
+        owner=dead_letter.owner,
+        reason=dead_letter.reason,
+        error_class=dead_letter.error_class,
+        error_message=dead_letter.error_message,
+        traceback=dead_letter.traceback,
+        attempt_count=dead_letter.attempt_count,
         envelope=envelope.as_dict(),
-        fingerprint=letter.fingerprint,
-        occurred_at=letter.occurred_at,
-        first_failed_at=letter.first_failed_at,
-        died_at=letter.died_at,
+        fingerprint=dead_letter.fingerprint,
+        occurred_at=dead_letter.occurred_at,
+        first_failed_at=dead_letter.first_failed_at,
+        died_at=dead_letter.died_at,
         replay=order,
-        copy_of=letter,
+        copy_of=dead_letter,
     )

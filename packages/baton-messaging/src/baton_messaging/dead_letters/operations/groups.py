@@ -14,7 +14,7 @@ MAX_GROUPS = 200  # a page; more kinds of failure than that at once are one fail
 
 @dataclass(frozen=True)
 class Group:
-    """The unsettled letters with the same fingerprint."""
+    """The unsettled dead letters with the same fingerprint."""
 
     fingerprint: str
     consumer: str
@@ -29,19 +29,19 @@ class Group:
 
     @property
     def dead_letter_count(self) -> int:
-        """Return how many letters the group has."""
+        """Return how many dead letters the group has."""
         return self.open_count + self.requested_count
 
     @property
     def is_readable(self) -> bool:
-        """Tell whether its letters are messages of ours, which can be replayed."""
+        """Tell whether its dead letters are messages of ours, which can be replayed."""
         return self.reason != Reason.UNDECODABLE
 
 
-def groups_of(letters: DeadLetterQuerySet, *, limit: int = MAX_GROUPS) -> list[Group]:
-    """Return the groups of unsettled letters, the one that grew last first. Two queries."""
+def groups_of(dead_letters: DeadLetterQuerySet, *, limit: int = MAX_GROUPS) -> list[Group]:
+    """Return the groups of unsettled dead letters, the one that grew last first. Two queries."""
     counted: Any = (
-        letters.unsettled()
+        dead_letters.unsettled()
         .order_by()
         .values("fingerprint", "consumer", "reason", "error_class")
         .annotate(

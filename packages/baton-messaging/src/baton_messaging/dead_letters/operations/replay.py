@@ -3,8 +3,8 @@
 The message keeps its id, so the inbox makes a second effect impossible. It leaves by the relay's door: a replay writes
 attempt 0 of a new round, which is due at once or, with a rate cap, later; the relay sends it as it sends any retry.
 
-Invariants: of two operators who act on one letter exactly one succeeds (rows are locked in id order, and every change
-names the state it leaves); what was stopped and not sent yet is open again.
+Invariants: of two operators who act on one dead letter exactly one succeeds (rows are locked in id order, and every
+change names the state it leaves); what was stopped and not sent yet is open again.
 """
 
 from typing import Final
@@ -22,7 +22,7 @@ from baton_messaging.models import DeadLetter, Replay
 from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import State
 
-CANARY_DIED: Final = "a letter of the canary died again"
+CANARY_DIED: Final = "a dead letter of the canary died again"
 
 
 def replay(
@@ -34,11 +34,11 @@ def replay(
     rate_per_second: int = 0,
     may_repeat: bool = False,
 ) -> Replay:
-    """Send the open letters of a selection again.
+    """Send the open dead letters of a selection again.
 
-    ``canary_count`` letters go first; the rest follows when all of them are resolved, or never if one dies again. 0
-    sends all. ``rate_per_second`` spreads them; 0 does not. ``may_repeat`` includes those that the inbox may have
-    forgotten. Letters that the inbox has are resolved without being sent.
+    ``canary_count`` dead letters go first; the rest follows when all of them are resolved, or never if one dies again.
+    0 sends all. ``rate_per_second`` spreads them; 0 does not. ``may_repeat`` includes those that the inbox may have
+    forgotten. Dead letters that the inbox has are resolved without being sent.
 
     Raises OperationRefused.
     """
@@ -50,7 +50,7 @@ def replay(
             raise BadSelection(f"Expected counts, got a canary of {canary_count} and {rate_per_second} per second.")
         before = dry_run(selection)
         fates = [Fate.APPLIES, Fate.IS_APPLIED, *([Fate.MAY_REPEAT] if may_repeat else [])]
-        dead_letter_ids = with_fate(selection.letters(), *fates).lock()
+        dead_letter_ids = with_fate(selection.dead_letters(), *fates).lock()
         if not dead_letter_ids:
             raise NothingToDo("open dead letter that can be replayed", before.dead_letter_count)
         done.details["plan"] = before.as_dict()

@@ -1,8 +1,8 @@
 """The plan of a replay tells what it would do before anything is done: the dry run.
 
-Every letter falls into exactly one fate. The inbox decides: a message that it has is applied already, whatever the list
-says. It can only be asked about what it still remembers: a message that is older than the inbox's retention was when
-it died may have been applied and forgotten.
+Every dead letter falls into exactly one fate. The inbox decides: a message that it has is applied already, whatever the
+list says. It can only be asked about what it still remembers: a message that is older than the inbox's retention was
+when it died may have been applied and forgotten.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from baton_messaging.routing.subscriptions import all_consumers
 
 
 class Fate(TextChoices):
-    """What a replay does to a letter."""
+    """What a replay does to a dead letter."""
 
     APPLIES = "applies", _("would be applied")
     IS_APPLIED = "is_applied", _("already applied")
@@ -36,17 +36,17 @@ class Fate(TextChoices):
 
 @dataclass(frozen=True)
 class Plan:
-    """How many letters meet which fate."""
+    """How many dead letters meet which fate."""
 
     counts: dict[Fate, int]
 
     def count(self, fate: Fate) -> int:
-        """Return how many letters meet it."""
+        """Return how many dead letters meet it."""
         return self.counts.get(fate, 0)
 
     @property
     def dead_letter_count(self) -> int:
-        """Return how many letters the selection has."""
+        """Return how many dead letters the selection has."""
         return sum(self.counts.values())
 
     @property
@@ -67,19 +67,19 @@ class Plan:
 
 def dry_run(selection: Selection) -> Plan:
     """Tell what a replay of a selection would do. What can be read by now, is read."""
-    reverify(selection.letters())
-    return plan(selection.letters())
+    reverify(selection.dead_letters())
+    return plan(selection.dead_letters())
 
 
-def plan(letters: DeadLetterQuerySet) -> Plan:
+def plan(dead_letters: DeadLetterQuerySet) -> Plan:
     """Count the fates, in one query."""
-    counted = letters.annotate(fate=_fate()).order_by().values_list("fate").annotate(count=Count("pk"))
+    counted = dead_letters.annotate(fate=_fate()).order_by().values_list("fate").annotate(count=Count("pk"))
     return Plan({Fate(fate): count for fate, count in counted})
 
 
-def with_fate(letters: DeadLetterQuerySet, *fates: Fate) -> DeadLetterQuerySet:
-    """Return the letters that meet one of the fates."""
-    found: Any = letters.annotate(fate=_fate())
+def with_fate(dead_letters: DeadLetterQuerySet, *fates: Fate) -> DeadLetterQuerySet:
+    """Return the dead letters that meet one of the fates."""
+    found: Any = dead_letters.annotate(fate=_fate())
     return cast("DeadLetterQuerySet", found.filter(fate__in=fates))
 
 

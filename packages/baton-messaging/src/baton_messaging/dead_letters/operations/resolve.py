@@ -18,19 +18,19 @@ log = structlog.get_logger(__name__)
 
 # Also an open one that was asked for: its replay may have been taken for dead, or lost, and arrive after all.
 _RESOLVE = """
-    UPDATE baton_dead_letter AS letter SET state = 'resolved', settled_at = clock_timestamp()
-    WHERE letter.state IN ('open', 'requested') AND letter.requested_at IS NOT NULL AND (
+    UPDATE baton_dead_letter AS dead_letter SET state = 'resolved', settled_at = clock_timestamp()
+    WHERE dead_letter.state IN ('open', 'requested') AND dead_letter.requested_at IS NOT NULL AND (
         EXISTS (SELECT 1 FROM baton_inbox AS processed
-                WHERE processed.message_id = letter.message_id AND processed.consumer = letter.consumer)
-        OR (letter.consumer = %s AND letter.state = 'requested' AND EXISTS (
+                WHERE processed.message_id = dead_letter.message_id AND processed.consumer = dead_letter.consumer)
+        OR (dead_letter.consumer = %s AND dead_letter.state = 'requested' AND EXISTS (
                 SELECT 1 FROM baton_outbox AS message
-                WHERE message.message_id = letter.message_id AND message.published_at IS NOT NULL)))
-    RETURNING letter.key
+                WHERE message.message_id = dead_letter.message_id AND message.published_at IS NOT NULL)))
+    RETURNING dead_letter.key
 """
 
 
 def resolve_applied() -> int:
-    """Settle the requested letters whose effect is there; return how many."""
+    """Settle the requested dead letters whose effect is there; return how many."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_RESOLVE, [RELAY])
@@ -42,7 +42,7 @@ def resolve_applied() -> int:
 
 
 def tell_settled(keys: Iterable[str]) -> None:
-    """Tell the apps which aggregates have no unsettled letter left. Call inside the transaction of the change.
+    """Tell the apps which aggregates have no unsettled dead letter left. Call inside the transaction of the change.
 
     A message that died since that query found its aggregate marked already; so it is asked once more when the receivers
     have taken the mark back, and have waited for the transaction that was about to set it.

@@ -1,7 +1,7 @@
 """Signatures are verified again: the secret key of a message may be known by now (SECRET_KEY_FALLBACKS).
 
-Only what is kept changes, from text to message; the letter stays open, and a person decides. Invariant: the app whose
-row it is about hears of it in the same commit, as of any death: until now the letter had no key to tell.
+Only what is kept changes, from text to message; the dead letter stays open, and a person decides. Invariant: the app
+whose row it is about hears of it in the same commit, as of any death: until now the dead letter had no key to tell.
 """
 
 from typing import Final
@@ -14,21 +14,21 @@ from baton_messaging.messages.envelope import unseal
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.dead_letter import DeadLetterQuerySet, Reason
 
-MAX_LETTERS: Final = 1_000  # in one go; the next look reads on
+MAX_DEAD_LETTERS: Final = 1_000  # in one go; the next dry run goes on
 
 
-def reverify(letters: DeadLetterQuerySet) -> int:
-    """Make messages of the open letters that can be read now; return how many could."""
-    unread = letters.open().filter(envelope__isnull=True, reason=Reason.BAD_SIGNATURE).exclude(raw="")
-    return sum(_reverify(letter) for letter in unread.only("pk", "raw", "consumer")[:MAX_LETTERS])
+def reverify(dead_letters: DeadLetterQuerySet) -> int:
+    """Make messages of the open dead letters that can be read now; return how many could."""
+    unread = dead_letters.open().filter(envelope__isnull=True, reason=Reason.BAD_SIGNATURE).exclude(raw="")
+    return sum(_reverify(dead_letter) for dead_letter in unread.only("pk", "raw", "consumer")[:MAX_DEAD_LETTERS])
 
 
-def _reverify(letter: DeadLetter) -> bool:
+def _reverify(dead_letter: DeadLetter) -> bool:
     try:
-        envelope = unseal(letter.raw)
+        envelope = unseal(dead_letter.raw)
     except BadEnvelope:
         return False
-    unread = DeadLetter.objects.open().filter(pk=letter.pk, envelope__isnull=True)
+    unread = DeadLetter.objects.open().filter(pk=dead_letter.pk, envelope__isnull=True)
     try:
         with transaction.atomic():
             changed_count = unread.update(
@@ -39,7 +39,7 @@ def _reverify(letter: DeadLetter) -> bool:
                 occurred_at=envelope.occurred_at,
             )
             if changed_count:
-                tell(key=envelope.key, consumer=letter.consumer, message_id=envelope.message_id)
+                tell(key=envelope.key, consumer=dead_letter.consumer, message_id=envelope.message_id)
     except IntegrityError:  # the message is on the list already, by another way
         return False
     return changed_count == 1

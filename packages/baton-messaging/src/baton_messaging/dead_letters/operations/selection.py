@@ -26,7 +26,7 @@ MAX_IDS = 10_000  # named one by one; more than that are selected by what they h
 
 @dataclass(frozen=True)
 class Selection:
-    """What letters must have in common; empty means: any. ``text`` is searched for in ids, errors and names."""
+    """What dead letters must have in common; empty means: any. ``text`` is searched for in ids, errors and names."""
 
     ids: tuple[int, ...] = ()
     group: str = ""
@@ -61,7 +61,7 @@ class Selection:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing is demanded: every letter would be meant."""
+        """Tell whether nothing is demanded: every dead letter would be meant."""
         return not self.as_dict()
 
     @property
@@ -69,24 +69,24 @@ class Selection:
         """Take the beginning of a group's name, too: terminals show no more."""
         return "fingerprint" if len(self.group) == GROUP_LENGTH else "fingerprint__startswith"
 
-    def letters(self) -> DeadLetterQuerySet:
-        """Return the letters that are meant."""
+    def dead_letters(self) -> DeadLetterQuerySet:
+        """Return the dead letters that are meant."""
         exact = {self._group_lookup: self.group, "consumer": self.consumer, "reason": self.reason, "state": self.state}
-        letters = DeadLetter.objects.filter(**{name: value for name, value in exact.items() if value})
+        dead_letters = DeadLetter.objects.filter(**{name: value for name, value in exact.items() if value})
         if self.ids:
-            letters = letters.filter(pk__in=self.ids)
+            dead_letters = dead_letters.filter(pk__in=self.ids)
         if self.replay is not None:
-            letters = letters.filter(replay=self.replay)
+            dead_letters = dead_letters.filter(replay=self.replay)
         if self.owner:
-            letters = letters.filter(owner__icontains=self.owner)
+            dead_letters = dead_letters.filter(owner__icontains=self.owner)
         if self.since:
-            letters = letters.filter(died_at__gte=self.since)
+            dead_letters = dead_letters.filter(died_at__gte=self.since)
         if self.until:
-            letters = letters.filter(died_at__lt=self.until)
-        return _matching(letters, self.text) if self.text else letters
+            dead_letters = dead_letters.filter(died_at__lt=self.until)
+        return _matching(dead_letters, self.text) if self.text else dead_letters
 
 
-def _matching(letters: DeadLetterQuerySet, text: str) -> DeadLetterQuerySet:
+def _matching(dead_letters: DeadLetterQuerySet, text: str) -> DeadLetterQuerySet:
     """Match an id exactly, which takes an index; anything else anywhere in the texts, or at the end of a key.
 
     The texts are joined before they are compared: folding case once a row is what such a search costs.
@@ -94,9 +94,9 @@ def _matching(letters: DeadLetterQuerySet, text: str) -> DeadLetterQuerySet:
     try:
         wanted = UUID(text)
     except ValueError:
-        texts: Any = letters.alias(texts=Concat(*_TEXTS, output_field=TextField()))
+        texts: Any = dead_letters.alias(texts=Concat(*_TEXTS, output_field=TextField()))
         return cast("DeadLetterQuerySet", texts.filter(Q(texts__icontains=text) | Q(key__iendswith=text)))
-    return letters.filter(Q(message_id=wanted) | Q(key=str(wanted)) | Q(task_id=str(wanted)))
+    return dead_letters.filter(Q(message_id=wanted) | Q(key=str(wanted)) | Q(task_id=str(wanted)))
 
 
 def _read(name: str, value: Any) -> Any:
@@ -123,7 +123,7 @@ def _ids(name: str, value: Any) -> tuple[int, ...]:
 
 
 def _whole(part: Any) -> int:
-    """Read digits or a whole number. JSON's 1.5 is not letter 1, and its 1e400 is infinite."""
+    """Read digits or a whole number. JSON's 1.5 is not dead letter 1, and its 1e400 is infinite."""
     if isinstance(part, bool) or not isinstance(part, int | str):
         raise TypeError
     return int(part)

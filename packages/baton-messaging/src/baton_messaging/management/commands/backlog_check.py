@@ -1,4 +1,4 @@
-"""``manage.py backlog_check``: could the code at hand run all that waits? A gate for a pipeline."""
+"""``manage.py backlog_check``: a gate for a pipeline. Could the code at hand run all that waits?"""
 
 import json
 import sys

@@ -20,7 +20,14 @@ from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import AuditEntry, DeadLetter, Replay
 from baton_messaging.ui.terminal.arguments import FILTERS, add_verbs
-from baton_messaging.ui.terminal.tables import as_json, as_table, audit_row, letter_details, letter_row, width_of
+from baton_messaging.ui.terminal.tables import (
+    as_json,
+    as_table,
+    audit_row,
+    dead_letter_details,
+    dead_letter_row,
+    width_of,
+)
 
 USAGE, REFUSED = 2, 1
 WAIT_SECONDS = 1.0
@@ -46,8 +53,12 @@ class Command(BaseCommand):
             raise CommandError(str(refusal), returncode=REFUSED) from refusal
 
     def _list(self, options: dict[str, Any]) -> None:
-        letters = _selection(options).letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
-        self._print_rows([letter_row(letter) for letter in letters[: options["limit"]]], _LIST_COLUMNS, options)
+        dead_letters = (
+            _selection(options).dead_letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
+        )
+        self._print_rows(
+            [dead_letter_row(dead_letter) for dead_letter in dead_letters[: options["limit"]]], _LIST_COLUMNS, options
+        )
 
     def _groups(self, options: dict[str, Any]) -> None:
         rows = [
@@ -63,7 +74,7 @@ class Command(BaseCommand):
         self._print_rows(rows, _GROUP_COLUMNS, options)
 
     def _show(self, options: dict[str, Any]) -> None:
-        details = letter_details(_letter(options["id"]))
+        details = dead_letter_details(_dead_letter(options["id"]))
         if options["format"] == "json":
             self.stdout.write(as_json(details))
             return
@@ -124,14 +135,14 @@ class Command(BaseCommand):
         self._print_count(count, f"moved to {options['to']}", options)
 
     def _edit(self, options: dict[str, Any]) -> None:
-        letter = _letter(options["id"])
-        edit = check_edit(letter, options["payload"], version=options["event_version"])
+        dead_letter = _dead_letter(options["id"])
+        edit = check_edit(dead_letter, options["payload"], version=options["event_version"])
         found = [vars(difference) for difference in edit.differences]
         if options["dry_run"]:
             self._print_rows(found, ("path", "before", "after"), options)
             return
         copy = edit_and_replay(
-            letter.pk,
+            dead_letter.pk,
             options["payload"],
             actor=Actor.of_shell(),
             why=options["why"],
@@ -159,8 +170,8 @@ def _selection(options: dict[str, Any]) -> Selection:
     return Selection.of({**values, "ids": options["ids"] or None, "replay": options["of_replay"]})
 
 
-def _letter(letter_id: int) -> DeadLetter:
-    letter = DeadLetter.objects.filter(pk=letter_id).first()
-    if letter is None:
-        raise BadSelection(f"Expected the number of a dead letter, got {letter_id}, which does not exist.")
-    return letter
+def _dead_letter(dead_letter_id: int) -> DeadLetter:
+    dead_letter = DeadLetter.objects.filter(pk=dead_letter_id).first()
+    if dead_letter is None:
+        raise BadSelection(f"Expected the number of a dead letter, got {dead_letter_id}, which does not exist.")
+    return dead_letter

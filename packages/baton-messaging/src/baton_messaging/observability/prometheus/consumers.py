@@ -1,4 +1,4 @@
-"""What consumers did: counters and histograms, from totals that never go down (observability/statistics).
+"""Metrics of consumers: counters and histograms, from totals that never go down (observability/statistics).
 
 Every consumer has its series from the first scrape on, at zero: Prometheus cannot see the step from nothing to one.
 """

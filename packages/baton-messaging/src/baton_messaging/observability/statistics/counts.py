@@ -1,4 +1,4 @@
-"""What the tables tell of the last minutes: three statements, each set-at-a-time and by an index.
+"""Counts of the last minutes, read from the tables: three statements, each set-at-a-time and by an index.
 
 When an event happened is read from its message's id (UUIDv7, made when it is published), so that the lag needs no look
 at the outbox for every message. *Source*: RFC 9562, section 5.7.

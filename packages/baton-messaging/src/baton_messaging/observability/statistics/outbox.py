@@ -1,4 +1,4 @@
-"""How the outbox stands: what waits in it, for how long, and how fast it is filled and emptied. One query."""
+"""The outbox in figures: what waits, for how long, and how fast it is filled and emptied. One query."""
 
 from datetime import timedelta
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""Bring the minutes up to date, every minute: recompute those that are open, then fold those that are over.
+"""The rollup of figures, every minute: recompute the minutes that are open, then fold those that are over.
 
 Safe to repeat and to miss: it begins where the last fold ended, however long ago. A row may become visible after the
 minute it belongs to, at most as long as a transaction of a consumer lasts; only then is a minute folded. A count that

@@ -1,4 +1,4 @@
-"""What each consumer did since the first rollup: the counters of /metrics."""
+"""Totals of each consumer since the first rollup: the counters of /metrics."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -5,7 +5,7 @@ from django.urls import URLPattern, path
 
 from baton_messaging.models import DeadLetter
 from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
-from baton_messaging.ui.desk.dead_letter import edit_page, letter_page
+from baton_messaging.ui.desk.dead_letter import dead_letter_page, edit_page
 from baton_messaging.ui.desk.lists import audit_list, listing, overview
 from baton_messaging.ui.desk.operations import DiscardPage, RedirectPage, ReplayPage, RestorePage
 from baton_messaging.ui.desk.pages import View, seeing
@@ -23,8 +23,8 @@ ROUTES: list[tuple[str, View, str]] = [
     ("replays/<int:replay_id>/stop/", stop_replay, "replay_stop"),
     ("replays/<int:replay_id>/release/", release_replay, "replay_release"),
     ("audit/", audit_list, "audit"),
-    ("<int:letter_id>/change/", letter_page, "change"),
-    ("<int:letter_id>/edit/", edit_page, "edit"),
+    ("<int:dead_letter_id>/change/", dead_letter_page, "change"),
+    ("<int:dead_letter_id>/edit/", edit_page, "edit"),
 ]
 
 

@@ -50,13 +50,13 @@ def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-@router.get("", response={200: schemas.LetterPage, **_REFUSED}, summary="List dead letters")
+@router.get("", response={200: schemas.DeadLetterPage, **_REFUSED}, summary="List dead letters")
 @_refusing
-def list_letters(request: HttpRequest, filters: Annotated[schemas.Filters, Query()]) -> Any:
-    """Return the letters that match, the newest first."""
+def list_dead_letters(request: HttpRequest, filters: Annotated[schemas.Filters, Query()]) -> Any:
+    """Return the dead letters that match, the newest first."""
     resolve_applied()
-    letters = filters.selection().letters().order_by("-died_at", "-pk")
-    found = Paginator(letters, filters.page_size).get_page(filters.page)
+    dead_letters = filters.selection().dead_letters().order_by("-died_at", "-pk")
+    found = Paginator(dead_letters, filters.page_size).get_page(filters.page)
     return {"count": found.paginator.count, "page": found.number, "items": list(found)}
 
 
@@ -71,7 +71,7 @@ def list_groups(request: HttpRequest) -> Any:
 @router.post("/dry-run", response={200: schemas.PlanOut, **_REFUSED}, summary="Tell what a replay would do")
 @_refusing
 def plan_replay(request: HttpRequest, body: Annotated[schemas.SelectionIn, Body()]) -> Any:
-    """Count the fates of the selected letters; nothing is changed."""
+    """Count the fates of the selected dead letters; nothing is changed."""
     plan = dry_run(body.selected())
     return {"fates": plan.as_dict(), "sentences": [text for _fate, text in plan.sentences()]}
 
@@ -79,7 +79,7 @@ def plan_replay(request: HttpRequest, body: Annotated[schemas.SelectionIn, Body(
 @router.post("/replays", response={202: schemas.ReplayAccepted, **_REFUSED}, summary="Replay")
 @_refusing
 def start_replay(request: HttpRequest, body: Annotated[schemas.ReplayIn, Body()]) -> Any:
-    """Send the selected open letters again. How far it is, is at `status_url`."""
+    """Send the selected open dead letters again. How far it is, is at `status_url`."""
     order = replay(body.selected(), actor=_actor(request), **body.model_dump(exclude={"selection"}))
     status_url = reverse(f"{_namespace(request)}:dead_letter_replay", args=[order.pk])
     return Answer(202, {"replay_id": order.pk, "dead_letter_count": order.dead_letter_count, "status_url": status_url})
@@ -93,7 +93,7 @@ def start_replay(request: HttpRequest, body: Annotated[schemas.ReplayIn, Body()]
 )
 @_refusing
 def read_replay(request: HttpRequest, replay_id: int) -> Any:
-    """Return the counts of its letters by where they are."""
+    """Return the counts of its dead letters by where they are."""
     resolve_applied()
     advance()
     order = Replay.objects.filter(pk=replay_id).first()
@@ -118,46 +118,48 @@ def release_replay(request: HttpRequest, replay_id: int, body: Annotated[schemas
 
 @router.post("/discard", response={200: schemas.Changed, **_REFUSED}, summary="Discard")
 @_refusing
-def discard_letters(request: HttpRequest, body: Annotated[schemas.DecisionIn, Body()]) -> Any:
-    """Settle the selected open letters without an effect. `why` is mandatory."""
+def discard_dead_letters(request: HttpRequest, body: Annotated[schemas.DecisionIn, Body()]) -> Any:
+    """Settle the selected open dead letters without an effect. `why` is mandatory."""
     return {"dead_letter_count": discard(body.selected(), actor=_actor(request), why=body.why)}
 
 
 @router.post("/restore", response={200: schemas.Changed, **_REFUSED}, summary="Restore")
 @_refusing
-def restore_letters(request: HttpRequest, body: Annotated[schemas.DecisionIn, Body()]) -> Any:
-    """Open the selected discarded letters again."""
+def restore_dead_letters(request: HttpRequest, body: Annotated[schemas.DecisionIn, Body()]) -> Any:
+    """Open the selected discarded dead letters again."""
     return {"dead_letter_count": restore(body.selected(), actor=_actor(request), why=body.why)}
 
 
 @router.post("/redirect", response={200: schemas.Changed, **_REFUSED}, summary="Redirect to a renamed consumer")
 @_refusing
-def redirect_letters(request: HttpRequest, body: Annotated[schemas.RedirectIn, Body()]) -> Any:
-    """Give the selected open letters to another consumer of their event. `why` is mandatory."""
+def redirect_dead_letters(request: HttpRequest, body: Annotated[schemas.RedirectIn, Body()]) -> Any:
+    """Give the selected open dead letters to another consumer of their event. `why` is mandatory."""
     return {"dead_letter_count": redirect(body.selected(), to=body.to, actor=_actor(request), why=body.why)}
 
 
-@router.get("/{int:letter_id}", response={200: schemas.LetterDetails, **_REFUSED}, summary="Read a dead letter")
+@router.get(
+    "/{int:dead_letter_id}", response={200: schemas.DeadLetterDetails, **_REFUSED}, summary="Read a dead letter"
+)
 @_refusing
-def read_letter(request: HttpRequest, letter_id: int) -> Any:
+def read_dead_letter(request: HttpRequest, dead_letter_id: int) -> Any:
     """Return all that is known of it."""
     resolve_applied()
-    return _letter(letter_id)
+    return _dead_letter(dead_letter_id)
 
 
 @router.post(
-    "/{int:letter_id}/edit",
+    "/{int:dead_letter_id}/edit",
     response={200: schemas.EditOut, 202: schemas.EditOut, **_REFUSED},
     summary="Edit and replay",
 )
 @_refusing
-def edit_letter(request: HttpRequest, letter_id: int, body: Annotated[schemas.EditIn, Body()]) -> Any:
+def edit_dead_letter(request: HttpRequest, dead_letter_id: int, body: Annotated[schemas.EditIn, Body()]) -> Any:
     """Send an edited copy in its place; with `dry_run` only say what would differ. `why` is mandatory."""
-    edit = check_edit(_letter(letter_id), body.payload, version=body.version)
+    edit = check_edit(_dead_letter(dead_letter_id), body.payload, version=body.version)
     changed = [vars(difference) for difference in edit.differences]
     if body.dry_run:
         return Answer(200, {"differences": changed, "copy_id": None})
-    copy = edit_and_replay(letter_id, body.payload, actor=_actor(request), why=body.why, version=body.version)
+    copy = edit_and_replay(dead_letter_id, body.payload, actor=_actor(request), why=body.why, version=body.version)
     return Answer(202, {"differences": changed, "copy_id": copy.pk})
 
 
@@ -171,8 +173,8 @@ def _actor(request: HttpRequest) -> Actor:
     return Actor.of_request(request, via="api")
 
 
-def _letter(letter_id: int) -> DeadLetter:
-    letter = DeadLetter.objects.filter(pk=letter_id).first()
-    if letter is None:
-        raise HttpError(404, f"Expected the number of a dead letter, got {letter_id}, which does not exist.")
-    return letter
+def _dead_letter(dead_letter_id: int) -> DeadLetter:
+    dead_letter = DeadLetter.objects.filter(pk=dead_letter_id).first()
+    if dead_letter is None:
+        raise HttpError(404, f"Expected the number of a dead letter, got {dead_letter_id}, which does not exist.")
+    return dead_letter

@@ -1,4 +1,4 @@
-"""The shapes of the desk's API."""
+"""Schemas of the desk's API: what it takes and what it returns."""
 
 from datetime import datetime
 from typing import Any
@@ -23,7 +23,7 @@ class Refusal(Schema):
 
 
 class Filters(Schema):
-    """What letters must have in common, as a query string; ``ids`` are separated by commas."""
+    """What dead letters must have in common, as a query string; ``ids`` are separated by commas."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,7 +46,7 @@ class Filters(Schema):
 
 
 class SelectionIn(Schema):
-    """Which letters are meant: fields of the list's filter, ``ids`` as a list of numbers."""
+    """Which dead letters are meant: fields of the list's filter, ``ids`` as a list of numbers."""
 
     selection: dict[str, Any]
 
@@ -87,7 +87,7 @@ class EditIn(WhyIn):
     dry_run: bool = False
 
 
-class LetterOut(Schema):
+class DeadLetterOut(Schema):
     """A line of the list."""
 
     id: int
@@ -108,7 +108,7 @@ class LetterOut(Schema):
     settled_at: datetime | None
 
 
-class LetterDetails(LetterOut):
+class DeadLetterDetails(DeadLetterOut):
     """All that is known."""
 
     traceback: str
@@ -122,12 +122,12 @@ class LetterDetails(LetterOut):
     copy_of_id: int | None
 
 
-class LetterPage(Schema):
+class DeadLetterPage(Schema):
     """A page of the list."""
 
     count: int
     page: int
-    items: list[LetterOut]
+    items: list[DeadLetterOut]
 
 
 class GroupOut(Schema):
@@ -189,7 +189,7 @@ class ReplayOut(Schema):
 
 
 class Changed(Schema):
-    """How many letters changed."""
+    """How many dead letters changed."""
 
     dead_letter_count: int
 

@@ -1,5 +1,6 @@
 """Triage for scripts: mounts "whose is it?" beside the API of the rows that it is asked about. For staff."""
 
+from datetime import datetime
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -12,9 +13,41 @@ from pydantic import BaseModel
 
 from baton_messaging.diagnosis.triage.report import triage
 from baton_messaging.ui.api.schemas import Refusal
-from baton_messaging.ui.api.triage_schemas import TriageOut
 
 _VOWELS: Final = "aeiou"
+
+
+class NextStepOut(Schema):
+    """What to do next: a sentence, and where it applies a command and the path of a page."""
+
+    text: str
+    command: str
+    url: str
+
+
+class VerdictOut(Schema):
+    """How far one message got with one consumer. ``consumer`` is empty where the row itself is meant."""
+
+    consumer: str
+    event: str
+    message_id: str
+    state: str
+    state_text: str
+    owner_name: str
+    owner_email: str
+    evidence: list[str]
+    open_questions: list[str]
+    next_step: NextStepOut
+    needs_person: bool
+
+
+class TriageOut(Schema):
+    """All verdicts on one id."""
+
+    id: str
+    asked_at: datetime
+    needs_person: bool
+    verdicts: list[VerdictOut]
 
 
 def router_for(kind: str, *, refusal: type[Schema | BaseModel] = Refusal, operation_id: str | None = None) -> Router:

@@ -1,4 +1,4 @@
-"""The last hour and the last day as charts: drawn here, as points in an SVG, with the same figures as a table."""
+"""Charts of the last hour and the last day: points of an SVG, with the same figures as a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What each consumer did of late, from the figures per minute: its rate, how long it takes, how often it failed."""
+"""The pace of each consumer of late, from the figures per minute: its rate, how long it takes, how often it failed."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

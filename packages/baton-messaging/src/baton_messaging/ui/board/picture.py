@@ -1,4 +1,4 @@
-"""The pipeline at this moment: a station for each place where a message can be, with what is there.
+"""The picture of the pipeline at this moment: a station for each place where a message can be, with what is there.
 
 A fixed number of queries and one look at the broker, which may not answer: then the stations behind it say so, and all
 others are as true as ever.
@@ -109,7 +109,7 @@ def picture() -> Picture:
 
 
 def _dead_counts() -> Counter[str]:
-    """Count the open letters by consumer; those of made-up names together, or they would fill the page."""
+    """Count the open dead letters by consumer; those of made-up names together, or they would fill the page."""
     counts = Counter[str]()
     for consumer, count in DeadLetter.objects.open().order_by().values_list("consumer").annotate(Count("pk")):
         counts[counted_as(consumer)] += count

@@ -15,7 +15,7 @@ from baton_messaging.dead_letters.operations.errors import NotEditable
 from baton_messaging.dead_letters.operations.redirect import candidates
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.diagnosis.progress import progress_of
+from baton_messaging.diagnosis.progress import STATE_TEXTS, progress_of
 from baton_messaging.events import known_versions
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, Interruption, ProcessedMessage
 from baton_messaging.models.audit import Action
@@ -25,47 +25,42 @@ from baton_messaging.ui.desk.lists import query_of
 from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
 
 MAX_ROWS = 100  # of attempts or audit entries; nobody reads more, and the page stays small
-STEP_STATES = {
-    "waiting": _("waiting to be sent"),
-    "queued": _("in the queue"),
-    "retrying": _("will be tried again"),
-    "done": _("done"),
-    "dead": _("dead"),
-}
 
 
 @require_safe
-def letter_page(request: HttpRequest, letter_id: int) -> HttpResponse:
-    """Show a letter. A constant number of queries."""
+def dead_letter_page(request: HttpRequest, dead_letter_id: int) -> HttpResponse:
+    """Show a dead letter. A constant number of queries."""
     resolve_applied()
-    letter = letter_or_404(letter_id)
-    is_open = letter.state == State.OPEN
+    dead_letter = dead_letter_or_404(dead_letter_id)
+    is_open = dead_letter.state == State.OPEN
     return page(
         request,
-        "letter.html",
-        title=_("Dead letter %(number)d") % {"number": letter.pk},
+        "dead_letter.html",
+        title=_("Dead letter %(number)d") % {"number": dead_letter.pk},
         tab="letters",
-        letter=letter,
-        query=query_of(Selection(ids=(letter.pk,))),
-        processed=_processed(letter),
-        attempts=_attempts(letter),
-        interruptions=_interruptions(letter),
-        payload=pretty(letter.envelope["payload"]) if letter.envelope else "",
-        envelope=pretty({name: value for name, value in (letter.envelope or {}).items() if name != "payload"}),
-        timeline=[(STEP_STATES[step.state], step) for step in progress_of(letter.key)] if letter.key else (),
-        audit=AuditEntry.objects.filter(dead_letters__dead_letter_id=letter.pk).order_by("-pk")[:MAX_ROWS],
-        can_be_replayed=is_open and bool(letter.envelope or letter.raw),
-        can_be_edited=is_open and bool(letter.envelope) and letter.consumer != RELAY,
-        redirect_to=candidates(letter) if is_open and letter.envelope else [],
+        dead_letter=dead_letter,
+        query=query_of(Selection(ids=(dead_letter.pk,))),
+        processed=_processed(dead_letter),
+        attempts=_attempts(dead_letter),
+        interruptions=_interruptions(dead_letter),
+        payload=pretty(dead_letter.envelope["payload"]) if dead_letter.envelope else "",
+        envelope=pretty({name: value for name, value in (dead_letter.envelope or {}).items() if name != "payload"}),
+        timeline=[(STATE_TEXTS[step.state], step) for step in progress_of(dead_letter.key)] if dead_letter.key else (),
+        audit=AuditEntry.objects.filter(dead_letters__dead_letter_id=dead_letter.pk).order_by("-pk")[:MAX_ROWS],
+        can_be_replayed=is_open and bool(dead_letter.envelope or dead_letter.raw),
+        can_be_edited=is_open and bool(dead_letter.envelope) and dead_letter.consumer != RELAY,
+        redirect_to=candidates(dead_letter) if is_open and dead_letter.envelope else [],
     )
 
 
-def letter_or_404(letter_id: int) -> DeadLetter:
-    """Return the letter with what it is linked to."""
-    letter = DeadLetter.objects.select_related("replay", "copy_of", "edited_copy").filter(pk=letter_id).first()
-    if letter is None:
+def dead_letter_or_404(dead_letter_id: int) -> DeadLetter:
+    """Return the dead letter with what it is linked to."""
+    dead_letter = (
+        DeadLetter.objects.select_related("replay", "copy_of", "edited_copy").filter(pk=dead_letter_id).first()
+    )
+    if dead_letter is None:
         raise Http404
-    return letter
+    return dead_letter
 
 
 def pretty(value: Any) -> str:
@@ -73,69 +68,73 @@ def pretty(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _processed(letter: DeadLetter) -> ProcessedMessage | None:
-    if letter.message_id is None:
+def _processed(dead_letter: DeadLetter) -> ProcessedMessage | None:
+    if dead_letter.message_id is None:
         return None
-    return ProcessedMessage.objects.filter(message_id=letter.message_id, consumer=letter.consumer).first()
+    return ProcessedMessage.objects.filter(message_id=dead_letter.message_id, consumer=dead_letter.consumer).first()
 
 
-def _attempts(letter: DeadLetter) -> Iterable[Attempt]:
-    if letter.message_id is None:
+def _attempts(dead_letter: DeadLetter) -> Iterable[Attempt]:
+    if dead_letter.message_id is None:
         return ()
-    attempts = Attempt.objects.filter(message_id=letter.message_id, consumer=letter.consumer)
+    attempts = Attempt.objects.filter(message_id=dead_letter.message_id, consumer=dead_letter.consumer)
     return attempts.order_by("round", "attempt")[:MAX_ROWS]
 
 
-def _interruptions(letter: DeadLetter) -> Iterable[Interruption]:
-    return Interruption.objects.filter(task_id=letter.task_id).order_by("pk")[:MAX_ROWS] if letter.task_id else ()
+def _interruptions(dead_letter: DeadLetter) -> Iterable[Interruption]:
+    return (
+        Interruption.objects.filter(task_id=dead_letter.task_id).order_by("pk")[:MAX_ROWS]
+        if dead_letter.task_id
+        else ()
+    )
 
 
 TITLE = _("Edit and replay")
 
 
 @require_http_methods(["GET", "POST"])
-def edit_page(request: HttpRequest, letter_id: int) -> HttpResponse:
+def edit_page(request: HttpRequest, dead_letter_id: int) -> HttpResponse:
     """Show the form; with ``check`` the difference; else send the copy and go to its page."""
-    letter = letter_or_404(letter_id)
-    form = _form(letter, request.POST if request.method == "POST" else None)
+    dead_letter = dead_letter_or_404(dead_letter_id)
+    form = _form(dead_letter, request.POST if request.method == "POST" else None)
     if request.method == "GET":
         demand(request, Action.EDIT)
-        return _page(request, letter, form)
+        return _page(request, dead_letter, form)
     if "check" in request.POST:
         demand(request, Action.EDIT)
-        return _checked(request, letter, form)
+        return _checked(request, dead_letter, form)
     if not form.is_valid():
-        return _page(request, letter, form, status=422)
+        return _page(request, dead_letter, form, status=422)
     try:
-        copy = edit_and_replay(letter.pk, actor=actor_of(request), **form.cleaned_data)
+        copy = edit_and_replay(dead_letter.pk, actor=actor_of(request), **form.cleaned_data)
     except (NotPermitted, NotEditable) as refusal:
         return refusal_page(request, refusal, title=TITLE, status=403 if isinstance(refusal, NotPermitted) else 409)
     except OperationRefused as refusal:
-        return _page(request, letter, form, status=422, refusal=refusal)
+        return _page(request, dead_letter, form, status=422, refusal=refusal)
     return go_to("admin:baton_messaging_deadletter_change", copy.pk)
 
 
-def _form(letter: DeadLetter, data: Any) -> EditForm:
-    envelope = letter.envelope or {}
-    versions = known_versions(letter.event_name) or [int(envelope.get("version", 1))]
+def _form(dead_letter: DeadLetter, data: Any) -> EditForm:
+    envelope = dead_letter.envelope or {}
+    versions = known_versions(dead_letter.event_name) or [int(envelope.get("version", 1))]
     version = envelope.get("version") if envelope.get("version") in versions else versions[-1]
     return EditForm(data, versions=versions, initial={"payload": envelope.get("payload"), "version": version})
 
 
-def _checked(request: HttpRequest, letter: DeadLetter, form: EditForm) -> HttpResponse:
+def _checked(request: HttpRequest, dead_letter: DeadLetter, form: EditForm) -> HttpResponse:
     """Show what the copy would be. The reason is not asked for yet."""
     form.fields["why"].required = False
     template = "_difference.html" if request.headers.get("HX-Request") else "edit.html"
     if not form.is_valid():
-        return _page(request, letter, form, template=template)
+        return _page(request, dead_letter, form, template=template)
     try:
-        edit = check_edit(letter, form.cleaned_data["payload"], version=form.cleaned_data["version"])
+        edit = check_edit(dead_letter, form.cleaned_data["payload"], version=form.cleaned_data["version"])
     except OperationRefused as refusal:
-        return _page(request, letter, form, template=template, refusal=refusal)
-    return _page(request, letter, form, template=template, edit=edit)
+        return _page(request, dead_letter, form, template=template, refusal=refusal)
+    return _page(request, dead_letter, form, template=template, edit=edit)
 
 
 def _page(
-    request: HttpRequest, letter: DeadLetter, form: EditForm, *, template: str = "edit.html", **context: Any
+    request: HttpRequest, dead_letter: DeadLetter, form: EditForm, *, template: str = "edit.html", **context: Any
 ) -> HttpResponse:
-    return page(request, template, title=TITLE, tab="letters", letter=letter, form=form, **context)
+    return page(request, template, title=TITLE, tab="letters", dead_letter=dead_letter, form=form, **context)

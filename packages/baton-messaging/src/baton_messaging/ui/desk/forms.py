@@ -1,4 +1,4 @@
-"""What an operator fills in. Bounds are for typing errors; the rules are the operations' own."""
+"""Forms of the desk. Bounds are for typing errors; the rules are the operations' own."""
 
 import json
 from typing import Any

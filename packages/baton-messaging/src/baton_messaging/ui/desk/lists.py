@@ -25,7 +25,7 @@ _IGNORED = frozenset({"page", "csrfmiddlewaretoken"})
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """Show the groups of unsettled letters; what took effect since the last look is settled first."""
+    """Show the groups of unsettled dead letters; what took effect since the last look is settled first."""
     resolve_applied()
     advance()
     counts = DeadLetter.objects.unsettled().aggregate(
@@ -47,7 +47,7 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def listing(request: HttpRequest) -> HttpResponse:
-    """Show the letters of a selection, the newest first."""
+    """Show the dead letters of a selection, the newest first."""
     resolve_applied()
     refusal = None
     try:
@@ -55,9 +55,9 @@ def listing(request: HttpRequest) -> HttpResponse:
     except BadSelection as error:
         selection, refusal = Selection(), error
     # A page of the list needs neither traceback nor envelope, which are most of a row.
-    letters = selection.letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
-    letters = letters.none() if refusal else letters
-    found = Paginator(letters, PAGE_SIZE).get_page(request.GET.get("page"))
+    dead_letters = selection.dead_letters().defer("traceback", "envelope", "raw").order_by("-died_at", "-pk")
+    dead_letters = dead_letters.none() if refusal else dead_letters
+    found = Paginator(dead_letters, PAGE_SIZE).get_page(request.GET.get("page"))
     return page(
         request,
         "listing.html",
@@ -67,14 +67,14 @@ def listing(request: HttpRequest) -> HttpResponse:
         form=SearchForm(initial=selection.as_dict()),
         selection=selection,
         query=query_of(selection),
-        letters=found,
+        dead_letters=found,
         refusal=refusal,
         is_filtered=bool(selection.as_dict().keys() & FILTERS),
     )
 
 
 def selection_of(values: QueryDict) -> Selection:
-    """Read the selection of a query string; ticked letters come as several ``ids``. Raises BadSelection.
+    """Read the selection of a query string; ticked dead letters come as several ``ids``. Raises BadSelection.
 
     When some are ticked, they are meant, whatever else the list was filtered by.
     """

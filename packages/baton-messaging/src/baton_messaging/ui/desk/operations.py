@@ -1,4 +1,4 @@
-"""The forms of the operations on a selection: say what would happen, ask how and why, do it, and say what happened."""
+"""Pages of the operations on a selection: say what would happen, ask how and why, do it, and say what happened."""
 
 from typing import Any, ClassVar
 
@@ -123,7 +123,7 @@ class DiscardPage(OperationPage):
 
     def about(self, selection: Selection) -> dict[str, Any]:
         """Count what is open."""
-        return {"count": selection.letters().open().count()}
+        return {"count": selection.dead_letters().open().count()}
 
     def run(self, selection: Selection, **answers: Any) -> HttpResponse:
         """Discard the open ones."""
@@ -143,7 +143,7 @@ class RestorePage(OperationPage):
 
     def about(self, selection: Selection) -> dict[str, Any]:
         """Count what is discarded."""
-        return {"count": selection.letters().filter(state=State.DISCARDED).count()}
+        return {"count": selection.dead_letters().filter(state=State.DISCARDED).count()}
 
     def run(self, selection: Selection, **answers: Any) -> HttpResponse:
         """Open the discarded ones again."""
@@ -159,13 +159,13 @@ class RedirectPage(OperationPage):
 
     def form(self, selection: Selection, data: Any = None) -> RedirectForm:
         """Ask where to."""
-        names = selection.letters().replayable().order_by().values_list("event_name", flat=True).distinct()
+        names = selection.dead_letters().replayable().order_by().values_list("event_name", flat=True).distinct()
         consumers = {known.consumer for name in names for known in subscriptions_of(name)}
         return RedirectForm(data, consumers=sorted(consumers))
 
     def about(self, selection: Selection) -> dict[str, Any]:
-        """Count what can move: the letters of consumers that this release does not have."""
-        return {"count": selection.letters().replayable().exclude(consumer__in=all_consumers()).count()}
+        """Count what can move: the dead letters of consumers that this release does not have."""
+        return {"count": selection.dead_letters().replayable().exclude(consumer__in=all_consumers()).count()}
 
     def run(self, selection: Selection, **answers: Any) -> HttpResponse:
         """Go on to the new consumer's list, from where they can be replayed."""

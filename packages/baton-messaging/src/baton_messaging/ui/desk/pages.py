@@ -1,4 +1,4 @@
-"""What all pages of the desk share: the admin's frame, who is looking, and what they may do."""
+"""What all pages of the desk share: the frame, the actor, and which rights the actor has."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -34,38 +34,38 @@ def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, width
     return "\n".join(_line(line, widths) for line in cells)
 
 
-def letter_row(letter: DeadLetter) -> dict[str, Any]:
+def dead_letter_row(dead_letter: DeadLetter) -> dict[str, Any]:
     """Return a line of the list."""
     return {
-        "id": letter.pk,
-        "died_at": letter.died_at,
-        "state": letter.state,
-        "reason": letter.reason,
-        "consumer": letter.consumer,
-        "key": letter.key,
-        "message_id": letter.message_id,
-        "attempts": letter.attempt_count,
-        "error": f"{letter.error_class}: {letter.error_message}",
+        "id": dead_letter.pk,
+        "died_at": dead_letter.died_at,
+        "state": dead_letter.state,
+        "reason": dead_letter.reason,
+        "consumer": dead_letter.consumer,
+        "key": dead_letter.key,
+        "message_id": dead_letter.message_id,
+        "attempts": dead_letter.attempt_count,
+        "error": f"{dead_letter.error_class}: {dead_letter.error_message}",
     }
 
 
-def letter_details(letter: DeadLetter) -> dict[str, Any]:
-    """Return all that is known of a letter."""
-    return letter_row(letter) | {
-        "owner": letter.owner,
-        "event_name": letter.event_name,
-        "group": letter.fingerprint,
-        "task_id": letter.task_id,
-        "occurred_at": letter.occurred_at,
-        "first_failed_at": letter.first_failed_at,
-        "requested_at": letter.requested_at,
-        "settled_at": letter.settled_at,
-        "purge_at": letter.purge_at,
-        "replay": letter.replay_id,
-        "copy_of": letter.copy_of_id,
-        "envelope": letter.envelope,
-        "raw": letter.raw,
-        "traceback": letter.traceback,
+def dead_letter_details(dead_letter: DeadLetter) -> dict[str, Any]:
+    """Return all that is known of a dead letter."""
+    return dead_letter_row(dead_letter) | {
+        "owner": dead_letter.owner,
+        "event_name": dead_letter.event_name,
+        "group": dead_letter.fingerprint,
+        "task_id": dead_letter.task_id,
+        "occurred_at": dead_letter.occurred_at,
+        "first_failed_at": dead_letter.first_failed_at,
+        "requested_at": dead_letter.requested_at,
+        "settled_at": dead_letter.settled_at,
+        "purge_at": dead_letter.purge_at,
+        "replay": dead_letter.replay_id,
+        "copy_of": dead_letter.copy_of_id,
+        "envelope": dead_letter.envelope,
+        "raw": dead_letter.raw,
+        "traceback": dead_letter.traceback,
     }
 
 
