@@ -19,7 +19,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 from prometheus_client import Metric
-from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 from tests.dead_letters.factories import a_letter, an_operator
 from tests.observability.statistics.test_rollup import processed
@@ -174,9 +173,6 @@ def test_a_look_that_takes_long_is_answered_by_the_last_one(empty_broker: None) 
 
 
 def test_a_source_that_fails_costs_only_its_own_figures(scrape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def parcels() -> Any:
-        yield GaugeMetricFamily("baton_parcels", "Parcels in the house", value=3)
-
     def fail() -> Any:
         raise ValueError("a fault in an app")
 
