@@ -10,6 +10,7 @@ from baton_dev.project import PROJECT_DIR
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from unfold.sites import UnfoldAdminSite
 
 PAGE = """
@@ -48,10 +49,15 @@ def test_the_admin_looks_as_unfold_does() -> None:
 
 
 @pytest.mark.django_db
-def test_the_menu_leads_to_the_board_and_to_the_tables_of_each_app() -> None:
+def test_the_menu_has_the_board_what_is_stuck_and_each_app_for_those_who_may_see_them() -> None:
     client = Client()
-    client.force_login(User.objects.create_superuser("root"))
+    client.force_login(User.objects.create_user("sam", is_staff=True))
     menu = client.get("/admin/").content.decode()
     assert 'href="/ops/"' in menu
-    assert 'href="/triage/"' in menu
-    assert 'href="/admin/baton_messaging/outboxmessage/"' in menu
+    assert 'href="/admin/orders/order/"' not in menu
+    client.force_login(User.objects.create_superuser("root"))
+    for page in ("/admin/", "/ops/"):
+        menu = client.get(page).content.decode()
+        assert 'href="/ops/"' in menu
+        assert f'href="{reverse("triage")}"' in menu
+        assert 'href="/admin/orders/order/"' in menu

@@ -6,9 +6,7 @@ from typing import Any
 
 import dj_database_url
 import structlog
-from baton_messaging.broker.options import broker_settings, redis_options
-from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
-from celery.schedules import crontab
+from baton_messaging.install import beat_schedule, broker_settings, celery_queues, route_task
 
 import tests.project.celery  # noqa: F401 - whoever has the settings has the Celery application, too
 from tests.project.queues import QUEUES
@@ -99,21 +97,21 @@ BATON: dict[str, Any] = {
 
 # --- Celery ----------------------------------------------------------------------------------------------------------
 DELIVERY_LIMIT = 3
-_TABLE: dict[str, Any] = {
-    "exchange": EXCHANGE.name,
-    "queues": [*(queue.name for queue in QUEUES), DEAD_LETTER_QUEUE],
-    "dead_letter_queue": DEAD_LETTER_QUEUE,
-    "delivery_limit": DELIVERY_LIMIT,
-}
-_BROKER = broker_settings(os.environ.get("CELERY_BROKER_URL", "redis://127.0.0.1:1/0"), **_TABLE)
+_BROKER = broker_settings(
+    os.environ.get("CELERY_BROKER_URL", "redis://127.0.0.1:1/0"), QUEUES, delivery_limit=DELIVERY_LIMIT
+)
 CELERY_BROKER_READ_URL = _BROKER.url
 CELERY_BROKER_WRITE_URL = _BROKER.url
-CELERY_BROKER_TRANSPORT_OPTIONS = (
-    # What a killed worker had taken comes back while a test waits for it.
-    {**_BROKER.transport_options, **redis_options(**_TABLE, visibility_timeout=9)}
-    if "queues" in _BROKER.transport_options
-    else _BROKER.transport_options
-)
+CELERY_BROKER_TRANSPORT_OPTIONS = _BROKER.transport_options
+if "queues" in _BROKER.transport_options:  # Redis; what a killed worker had taken comes back while a test waits for it
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        **_BROKER.transport_options,
+        "visibility_timeout": 9,
+        "lease_renewal_seconds": 1.5,
+        "unacked_restore_interval": 1.5,
+        "socket_timeout": 3,
+        "socket_connect_timeout": 3,
+    }
 CELERY_BROKER_USE_SSL = _BROKER.use_ssl
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
@@ -123,7 +121,6 @@ CELERY_WORKER_POOL = "baton_messaging.worker.pool:TaskPool"
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 CELERY_TASK_ROUTES = (route_task,)
 CELERY_TASK_DEFAULT_QUEUE = "baton"
-CELERY_TASK_DEFAULT_EXCHANGE = EXCHANGE.name
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -146,13 +143,8 @@ CELERY_TASK_SEND_SENT_EVENT = False
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "baton_messaging.processes.scheduler:Scheduler"
-CELERY_BEAT_MAX_LOOP_INTERVAL = 5
-CELERY_BEAT_SCHEDULE = {
-    "prune": {"task": "baton.prune", "schedule": crontab(minute="*/10"), "options": {"expires": 300}},
-    "tend_dead_letters": {"task": "baton.tend_dead_letters", "schedule": crontab(), "options": {"expires": 50}},
-    "reconcile": {"task": "baton.reconcile", "schedule": crontab(), "options": {"expires": 50}},
-    "rollup": {"task": "baton.rollup", "schedule": crontab(), "options": {"expires": 50}},
-}
+CELERY_BEAT_MAX_LOOP_INTERVAL = 1  # a sign of life comes with each round, and is soon too old here
+CELERY_BEAT_SCHEDULE = beat_schedule()
 CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_DIR / "celerybeat-schedule")
 
 # --- Logs ------------------------------------------------------------------------------------------------------------

@@ -27,11 +27,11 @@ def another_platform_queue(settings: Any) -> str:
 @pytest.mark.parametrize(
     ("task", "queue"),
     [
-        ("orders.take_up_exports", "orders"),
+        ("parcels.count", "parcels"),
         ("baton.prune", "baton"),
         ("celery.backend_cleanup", None),
         ("billing.send_invoice", None),  # an app without a queue
-        ("orders.tasks.send_report", None),  # Celery's own name for a plain task
+        ("parcels.tasks.send_report", None),  # Celery's own name for a plain task
         ("send_report", None),
     ],
 )

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import redis
-from baton_dev.project import PROJECT_DIR
 from baton_dev.servers.ports import free_port
 from baton_dev.testing.processes import wait_until
 
-DUMMY = f"{sys.executable} {Path(__file__).with_name('dummy_program.py')}"
+DUMMY_PROJECT = Path(__file__).resolve().parents[1] / "dummy_project"
+DUMMY = f"{sys.executable} {DUMMY_PROJECT / 'dummy_program.py'}"
 Start = Callable[..., "Run"]
 
 
@@ -29,8 +29,8 @@ class Run:
         ports = {name: str(free_port(seed=f"{state_dir}{name}")) for name in ("WEB_PORT", "FLOWER_PORT")}
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.dummy_run", procfile],
-                cwd=PROJECT_DIR,
+                [sys.executable, "-m", "dummy_run", procfile],
+                cwd=DUMMY_PROJECT,
                 env={**os.environ, "BATON_STATE_DIR": str(state_dir), **ports, **variables},
                 stdout=out,
                 stderr=out,

@@ -3,9 +3,8 @@
 The sample consumers have an owner of their own here, so that blaming the platform for them would be seen.
 """
 
-from baton_messaging.broker.options import redis_options
 from baton_messaging.conf import Queue, Team
-from baton_messaging.routing.queues import celery_queues
+from baton_messaging.install import celery_queues
 
 from tests.blame.queues import LANE, ODD
 from tests.project.queues import QUEUES as _QUEUES
@@ -30,14 +29,8 @@ CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 if "queues" in _OPTIONS:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         **_OPTIONS,
-        **redis_options(
-            exchange=_OPTIONS["exchange"],
-            dead_letter_queue=_OPTIONS["dead_letter_queue"],
-            delivery_limit=DELIVERY_LIMIT,
-            queues=(*_OPTIONS["queues"], "blame", LANE, ODD),
-            visibility_timeout=9,
-        ),
+        "delivery_limit": DELIVERY_LIMIT,
+        "queues": (*_OPTIONS["queues"], "blame", LANE, ODD),
     }
-CELERY_BEAT_MAX_LOOP_INTERVAL = 1  # its heartbeat comes with each round
 # What the reconciler would mend within the minute must stay broken until it was asked about.
 CELERY_BEAT_SCHEDULE = {name: entry for name, entry in _SCHEDULE.items() if "reconcile" not in name}

@@ -23,6 +23,11 @@ def ship(parcel_id: UUID) -> None:
     stamp(parcel_id, "ship")
 
 
+def archive(parcel_id: UUID) -> None:
+    """Put a parcel away, unless it is."""
+    Stamp.objects.get_or_create(parcel_id=parcel_id, consumer="archive")
+
+
 def stamp(parcel_id: UUID, consumer: str) -> None:
     """Leave the trace of a consumer."""
     Stamp.objects.create(parcel_id=parcel_id, consumer=consumer)

@@ -19,7 +19,9 @@ def count(event: ParcelHandedIn) -> None:
     services.stamp(event.parcel_id, "count")
 
 
-@consumer(ParcelHandedIn, queue="parcels.bulk", soft_time_limit=1200, time_limit=1260)
+@consumer(
+    ParcelHandedIn, queue="parcels.bulk", atomic=False, idempotent_by="the stamp", soft_time_limit=1200, time_limit=1260
+)
 def archive(event: ParcelHandedIn) -> None:
     """Put away what was handed in; that may wait, and take long."""
-    services.stamp(event.parcel_id, "archive")
+    services.archive(event.parcel_id)

@@ -16,4 +16,5 @@ install(app)
 
 
 @setup_logging.connect
-def keep_django_logging(**_kwargs: Any) -> None: ...
+def keep_django_logging(**_kwargs: Any) -> None:
+    """Leave the logging that Django has set up."""

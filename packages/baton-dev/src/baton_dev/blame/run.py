@@ -75,9 +75,9 @@ def _examine_all(
     wanted = [fault for fault in faults_on(name) if only in fault.name][skip:]
     if not wanted:
         return 0, 0
-    urls = {"database_url": os.environ["DATABASE_URL"], "broker_url": os.environ["CELERY_BROKER_URL"]}
+    database_url, broker_url = os.environ["DATABASE_URL"], os.environ["CELERY_BROKER_URL"]
     results: list[Result] = []
-    with stack_type(folder, **urls) as stack:
+    with stack_type(folder, database_url=database_url, broker_url=broker_url) as stack:
         stack.database_server, stack.broker_server = database, broker
         client = TriageClient(stack)
         for number, fault in enumerate(wanted, start=1):
