@@ -7,6 +7,15 @@ from pathlib import Path
 import pytest
 from baton_dev.project import PROJECT_DIR
 
+ALL = "-n 5 --dist loadfile"
+#: A Python that writes down where it is to run which tests; those of baton-dev fail.
+PYTHON = """#!/bin/sh
+[ "$1" = -m ] || { echo 3.11; exit; }
+shift 2
+echo "$PWD: $*" >> $RUNS
+! test "${PWD##*/}" = baton-dev
+"""
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
@@ -63,3 +72,28 @@ def test_help_lists_every_target_that_people_type(checkout: Path) -> None:
     assert [line.split()[1] for line in result.stdout.splitlines()] == [
         *("help", "run", "manage", "reset", "test", "demo", "bench", "blame", "lint"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ([], [("packages/baton-messaging", ALL), ("packages/baton-dev", ALL), (".", ALL)]),
+        (["SUITE=packages/baton-dev"], [("packages/baton-dev", ALL)]),
+        (["ARGS=tests/orders -x"], [(".", "tests/orders -x")]),
+        (["SUITE=packages/baton-messaging", "ARGS=-k x"], [("packages/baton-messaging", "-k x")]),
+    ],
+)
+def test_each_suite_runs_in_its_folder_and_all_are_run_though_one_fails(
+    checkout: Path, words: list[str], wanted: list[tuple[str, str]]
+) -> None:
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    python = checkout / ".venv" / "bin" / "python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    for stamp in ("python", "run", "dev"):
+        (checkout / ".venv" / f".{stamp}-ready").touch()
+    runs = checkout / "runs"
+    environment = {"PATH": "/usr/bin:/bin", "RUNS": str(runs)}
+    done = subprocess.run(["make", "test", *words], cwd=checkout, env=environment, check=False, capture_output=True)
+    assert runs.read_text().splitlines() == [f"{(checkout / folder).resolve()}: {words}" for folder, words in wanted]
+    assert bool(done.returncode) == any(folder.endswith("baton-dev") for folder, _words in wanted)

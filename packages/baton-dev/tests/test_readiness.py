@@ -18,12 +18,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PROGRAMS = (
     Program("web", ("python", "-m", "gunicorn", "config.wsgi")),
     Program("relay", ("python", "manage.py", "relay")),
-    Program("worker-orders", ("python", "-m", "celery", "-A", "config", "worker", "-Q", "orders")),
+    Program("worker-sample", ("python", "-m", "celery", "-A", "config", "worker", "-Q", "sample")),
 )
 
 
 def late(*, relay_pid: int = 11, worker_pid: int = 12) -> list[str]:
-    pids = {"web": 10, "relay": relay_pid, "worker-orders": worker_pid}
+    pids = {"web": 10, "relay": relay_pid, "worker-sample": worker_pid}
     processes = [Running(name, "programs", pid, "RUNNING") for name, pid in pids.items()]
     url = urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}"))
     return not_at_work(PROGRAMS, processes, database_url=url)
@@ -44,7 +44,7 @@ def beat(name: str, *, pid: int, hostname: str = "", is_consuming: bool = True, 
 
 def test_a_process_that_has_said_nothing_is_not_at_work() -> None:
     beat("relay", pid=11)
-    assert late() == ["worker-orders"]
+    assert late() == ["worker-sample"]
 
 
 def test_all_are_at_work_once_each_has_said_so() -> None:
@@ -56,14 +56,14 @@ def test_all_are_at_work_once_each_has_said_so() -> None:
 def test_what_another_process_said_before_or_elsewhere_does_not_count() -> None:
     beat("relay", pid=11, age_seconds=60)
     beat("worker", pid=12, hostname="another")
-    assert late() == ["relay", "worker-orders"]
-    assert late(relay_pid=0, worker_pid=13) == ["relay", "worker-orders"]
+    assert late() == ["relay", "worker-sample"]
+    assert late(relay_pid=0, worker_pid=13) == ["relay", "worker-sample"]
 
 
 def test_a_worker_without_its_broker_is_not_at_work() -> None:
     beat("relay", pid=11)
     beat("worker", pid=12, is_consuming=False)
-    assert late() == ["worker-orders"]
+    assert late() == ["worker-sample"]
 
 
 def test_without_programs_that_beat_nobody_is_asked() -> None:
@@ -74,5 +74,5 @@ def test_while_the_database_is_away_nothing_is_at_work() -> None:
     processes = [Running("relay", "programs", 11, "RUNNING")]
     assert not_at_work(PROGRAMS, processes, database_url="postgres://nobody@127.0.0.1:1/none") == [
         "relay",
-        "worker-orders",
+        "worker-sample",
     ]

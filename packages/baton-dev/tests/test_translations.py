@@ -10,7 +10,7 @@ def test_texts_are_found_in_python_whatever_the_call_looks_like() -> None:
     source = """
 _("one")
 translation.gettext("t" "wo")
-ngettext("%(count)d order", "%(count)d orders", count)
+ngettext("%(count)d parcel", "%(count)d parcels", count)
 pgettext_lazy("month", "May")
 _(variable)
 other("not this")
@@ -18,7 +18,7 @@ other("not this")
     assert texts_in_python(source) == {
         Text("one"),
         Text("two"),
-        Text("%(count)d order", plural="%(count)d orders"),
+        Text("%(count)d parcel", plural="%(count)d parcels"),
         Text("May", context="month"),
     }
 

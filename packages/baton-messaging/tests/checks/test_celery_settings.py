@@ -24,9 +24,9 @@ RIGHT_BY_DEFAULT = {"E702", "E705", "E708", "E709", "W715"}
 CONTRADICTIONS: dict[str, dict[str, Any]] = {
     "E702": {"broker_write_url": "sqs://"},
     "E703": {"broker_transport_options": {"visibility_timeout": 3600}},
-    "E704": {"task_queues": [kombu.Queue("orders")], "task_default_queue": "orders"},
+    "E704": {"task_queues": [kombu.Queue("sample")], "task_default_queue": "sample"},
     "E705": {"task_default_queue": "celery"},
-    "E706": {"task_routes": {"*": {"queue": "orders"}}},
+    "E706": {"task_routes": {"*": {"queue": "sample"}}},
     "E707": {"worker_consumer": "celery.worker.consumer:Consumer"},
     "E708": {"task_serializer": "pickle"},
     "E709": {"accept_content": ["msgpack"]},

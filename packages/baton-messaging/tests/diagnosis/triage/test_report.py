@@ -215,9 +215,9 @@ def test_the_words_that_end_a_pause_can_be_typed_whatever_the_key_is() -> None:
 
 
 def test_a_refusal_is_told_of_the_consumer_that_was_refused() -> None:
-    noted = "reorders.build: queue full: a; orders.build: queue full: b; orders.bill: c"
-    assert _refusal(noted, "orders.build") == "queue full: b"
-    assert _refusal("reorders.build: queue full: a", "orders.build") == ""
+    noted = "subparcels.build: queue full: a; parcels.build: queue full: b; parcels.bill: c"
+    assert _refusal(noted, "parcels.build") == "queue full: b"
+    assert _refusal("subparcels.build: queue full: a", "parcels.build") == ""
 
 
 def test_a_header_that_somebody_made_up_hides_nothing_else(key: str) -> None:

@@ -50,12 +50,12 @@ EMPTY = {"mail": QueueSnapshot(0, is_complete=True, taken_count=0)}
 AMONG_OTHERS = {"mail": QueueSnapshot(3, is_complete=True, taken_count=0)}
 OLD = replace(SENT, published_at=ago(300))
 UNCOLLECTED = {"dead_letters": QueueSnapshot(2, is_complete=True, taken_count=0)}
-ORDER = Subject("order", "42", "orders", "orders.order_placed", created_at=ago(60), awaited=("stock.reserved",))
+ORDER = Subject("order", "42", "shop", "shop.order_placed", created_at=ago(60), awaited=("stock.reserved",))
 
 
 def delivery(**changes: Any) -> Delivery:
     return replace(
-        Delivery("mail.send", "orders.order_placed", MESSAGE_ID, "mail", CARE, Limits(8, 40, 600), published=SENT),
+        Delivery("mail.send", "shop.order_placed", MESSAGE_ID, "mail", CARE, Limits(8, 40, 600), published=SENT),
         **changes,
     )
 
@@ -66,12 +66,12 @@ def facts(*deliveries: Delivery, without: tuple[Process, ...] = (), **changes: A
         NOW,
         PLATFORM,
         key="42",
-        events=frozenset({"orders.order_placed"}),
+        events=frozenset({"shop.order_placed"}),
         subjects=(ORDER,),
         deliveries=deliveries,
         processes=processes,
         queues={"mail": QueueSnapshot(214, is_complete=True)},
-        owners={"orders": SHOP, "stock": CARE},
+        owners={"shop": SHOP, "stock": CARE},
         platform_queue="messaging",
         retention_seconds=86_400,
     )

@@ -1,0 +1,46 @@
+"""The packages stand on their own: nothing of them, nor of their tests, needs the project that they lie in."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from baton_dev.project import PROJECT_DIR
+
+APPS = ("orders", "inventory", "notifications")
+PROJECT = {"config", "benchmarks", *APPS}
+WORD = re.compile(rf"\b({'|'.join(APPS)})\b")
+PACKAGES = sorted(path.parent for path in (PROJECT_DIR / "packages").glob("*/pyproject.toml"))
+
+
+def modules(folder: Path) -> list[Path]:
+    found = [path for path in folder.rglob("*.py") if "dummy_project" not in path.parts]  # has a config of its own
+    assert len(found) > 5
+    return found
+
+
+def imported(module: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", ["src", "tests"])
+def test_no_module_of_a_package_imports_the_project(package: Path, folder: str) -> None:
+    wrong = [
+        f"{module.relative_to(PROJECT_DIR)} imports {name}"
+        for module in modules(package / folder)
+        for name in imported(module)
+        if name.partition(".")[0] in PROJECT
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_no_test_of_a_package_names_a_sample_app_of_the_project(package: Path) -> None:
+    """By name, too: of a queue, a consumer, a page."""
+    assert [module for module in modules(package / "tests") if WORD.search(module.read_text())] == []
