@@ -1,7 +1,7 @@
 """Commands start a process that is missing: triage and doctor say the same, in words that can be pasted.
 
-Celery's application is called after the module that ``-A`` takes, as in Celery's manual (``Celery("mysite")``). Where it
-is not, no module of that name can be imported, and a placeholder stands for it.
+Celery's application is called after the module that ``-A`` takes, as in Celery's manual (``Celery("mysite")``). Where
+it is not, no module of that name can be imported, and a placeholder stands for it.
 """
 
 from importlib.util import find_spec
