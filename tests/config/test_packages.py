@@ -61,3 +61,11 @@ def test_a_wheel_holds_the_package_and_its_licence_and_nothing_else(package: Pat
     files = [file for file in source.rglob("*") if file.is_file() and file.suffix != ".pyc"]
     assert inside == {file.relative_to(source).as_posix() for file in files}
     assert licence == (PROJECT_DIR / "LICENSE").read_bytes()
+
+
+def test_every_folder_of_tests_is_a_package() -> None:
+    """A folder without `__init__.py` makes its own folders top-level ones: `statistics` stands before Python's then."""
+    suites = [PROJECT_DIR / "tests", *(package / "tests" for package in PACKAGES)]
+    found = [(suite, module) for suite in suites for module in modules(suite)]
+    folders = {folder for suite, module in found for folder in module.parents if folder.is_relative_to(suite)}
+    assert [str(folder) for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
