@@ -53,7 +53,7 @@ def value(family: Metric, *, suffix: str = "", **labels: str) -> float:
 
 
 def a_heartbeat(role: str = "worker", **fields: Any) -> Heartbeat:
-    """Write the sign of life of a process."""
+    """Write the heartbeat of a process."""
     return Heartbeat.objects.create(
         **{
             "name": f"{role}-{uuid4()}@test",

@@ -93,8 +93,8 @@ def _role(role: str, beats: list[Heartbeat], consequence: str) -> Observation:
     return observed(
         bool(beats) and not stuck,
         role,
-        found=found or f"no sign of life: {consequence}",
-        wanted="a sign of life of each within 20 s",
+        found=found or f"no heartbeat: {consequence}",
+        wanted="a heartbeat of each within 20 s",
         remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start: {_command(role)}",
     )
 
