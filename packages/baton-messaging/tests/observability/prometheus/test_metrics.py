@@ -20,6 +20,7 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
+
 from tests.dead_letters.factories import a_letter, an_operator
 from tests.observability.statistics.test_rollup import processed
 from tests.sample.events import Sampled
