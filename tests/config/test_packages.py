@@ -51,8 +51,8 @@ def test_no_test_of_a_package_names_a_sample_app_of_the_project(package: Path) -
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
 def test_a_wheel_holds_the_package_and_its_licence_and_nothing_else(package: Path, tmp_path: Path) -> None:
-    build = ["-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "-w", tmp_path, package]
-    subprocess.run([sys.executable, *build], check=True)
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*build, "-w", str(tmp_path), str(package)], check=True)
     (path,) = tmp_path.iterdir()
     with ZipFile(path) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
