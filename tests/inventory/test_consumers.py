@@ -47,8 +47,8 @@ def test_of_a_bundle_the_impossible_order_dies_and_the_others_are_reserved() -> 
     bad, good = placed(quantity=0), placed()
     outcomes = deliver_bundle([bad, good], to=reserve_stock, expect=None)
     assert [outcome.state for outcome in outcomes] == ["dead", "done"]
-    (letter,) = dead_letters(consumer="inventory.reserve_stock")
-    assert (letter.key, letter.reason) == (bad.key, DeathReason.PERMANENT_ERROR)
+    (dead_letter,) = dead_letters(consumer="inventory.reserve_stock")
+    assert (dead_letter.key, dead_letter.reason) == (bad.key, DeathReason.PERMANENT_ERROR)
     assert published() == [StockReserved(order_id=good.order_id)]
 
 

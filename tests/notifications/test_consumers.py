@@ -27,8 +27,8 @@ def test_a_refused_recipient_is_a_dead_letter_of_customer_care(mail_server: Star
     server.unknown_recipients.add("ada@example.org")
     outcome = deliver(StockReserved(order_id=an_order().order_id), to=send_order_confirmed, expect="dead")
     assert "MailRefused" in outcome.error
-    (letter,) = dead_letters(consumer="notifications.send_order_confirmed")
-    assert letter.owner.startswith("Customer care")
+    (dead_letter,) = dead_letters(consumer="notifications.send_order_confirmed")
+    assert dead_letter.owner.startswith("Customer care")
 
 
 def test_a_server_that_is_away_is_tried_again_and_leaves_no_row(mail_to: Callable[[str], None]) -> None:

@@ -103,7 +103,7 @@ def test_attempts_are_spent_one_delivery_at_a_time() -> None:
     deliver(event, to=die, expect="retrying")
     assert Attempt.objects.get().attempt == 1
     deliver(event, to=die, expect="dead")
-    assert [letter.reason for letter in dead_letters(consumer="sample.die")] == [DeathReason.RETRIES_SPENT]
+    assert [dead_letter.reason for dead_letter in dead_letters(consumer="sample.die")] == [DeathReason.RETRIES_SPENT]
 
 
 def test_a_message_that_comes_twice_has_two_attempts() -> None:
@@ -159,12 +159,16 @@ def test_a_dead_letter_is_told_to_the_apps_as_a_real_one_is() -> None:
     receiver = lambda **kwargs: told.append((kwargs["key"], kwargs["consumer"]))  # noqa: E731 - must stay referenced
     dead_lettered.connect(receiver)
     try:
-        letter = a_dead_letter(event, consumer=follow, error=PermanentError("gone"), attempt_count=3)
+        dead_letter = a_dead_letter(event, consumer=follow, error=PermanentError("gone"), attempt_count=3)
     finally:
         dead_lettered.disconnect(receiver)
     assert told == [(event.key, "sample.follow")]
-    assert (letter.error_message, letter.attempt_count, letter.event_name) == ("gone", 3, "sample.sampled")
-    assert dead_letters(key=event.sample_id) == [letter]
+    assert (dead_letter.error_message, dead_letter.attempt_count, dead_letter.event_name) == (
+        "gone",
+        3,
+        "sample.sampled",
+    )
+    assert dead_letters(key=event.sample_id) == [dead_letter]
     assert dead_letters(consumer="sample.take_one") == []
 
 

@@ -183,9 +183,9 @@ def dead_letters(*, consumer: str = "", key: object = None) -> list[DeadLetter]:
     return list(found)
 
 
-def discard_dead_letter(letter: DeadLetter) -> None:
+def discard_dead_letter(dead_letter: DeadLetter) -> None:
     """Discard a dead letter, as a person does at a terminal. After the key's last, ``dead_letters_settled`` is sent."""
-    discard(Selection(ids=(letter.pk,)), actor=Actor(name="test", via="command"), why="a test")
+    discard(Selection(ids=(dead_letter.pk,)), actor=Actor(name="test", via="command"), why="a test")
 
 
 def _envelope_of(event: Event) -> Envelope:
@@ -212,10 +212,13 @@ def _outcome_of(envelope: Envelope, consumer: str) -> Outcome:
     place = {"message_id": envelope.message_id, "consumer": consumer}
     if ProcessedMessage.objects.filter(**place).exists():
         return Outcome(consumer, envelope.name, "done")
-    letter = DeadLetter.objects.unsettled().filter(**place).first()
-    if letter is not None:
+    dead_letter = DeadLetter.objects.unsettled().filter(**place).first()
+    if dead_letter is not None:
         return Outcome(
-            consumer, envelope.name, "dead", f"{letter.error_class}: {letter.error_message}\n{letter.traceback}"
+            consumer,
+            envelope.name,
+            "dead",
+            f"{dead_letter.error_class}: {dead_letter.error_message}\n{dead_letter.traceback}",
         )
     last = Attempt.objects.filter(**place).order_by("round", "attempt").last()
     if last is None or not last.attempt:

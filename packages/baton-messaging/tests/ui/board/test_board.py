@@ -132,12 +132,14 @@ def test_it_speaks_japanese(get: Get) -> None:
     assert "直近 1 時間" in get("charts", **{"Accept-Language": "ja"})
 
 
-def test_it_is_for_staff(get: Get) -> None:
+def test_it_is_for_staff_and_the_desk_leads_to_it(get: Get) -> None:
     assert get()
     assert Client().get("/ops/").status_code == 302
     client = Client()
     client.force_login(User.objects.create_user("carl"))
     assert client.get("/ops/").status_code == 302
+    client.force_login(User.objects.create_superuser("root"))
+    assert 'href="/ops/"' in client.get("/admin/baton_messaging/deadletter/").content.decode()
 
 
 def test_the_number_of_queries_does_not_grow(get: Get) -> None:
