@@ -1,3 +1,5 @@
+"""A storage for exports is full or slow when a file says so."""
+
 import errno
 import os
 import time

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+import django
 import structlog
 from baton_messaging.install import beat_schedule, broker_settings, celery_queues, route_task
 
@@ -168,6 +169,9 @@ structlog.configure(
 )
 
 # --- Mail: the alerts' -----------------------------------------------------------------------------------------------
-EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
-EMAIL_FILE_PATH = str(STATE_DIR / "mail")
+_MAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+if django.VERSION >= (6, 1):  # which warns of the EMAIL_* settings that 5.2 needs
+    MAILERS = {"default": {"BACKEND": _MAIL_BACKEND, "OPTIONS": {"file_path": str(STATE_DIR / "mail")}}}
+else:
+    EMAIL_BACKEND, EMAIL_FILE_PATH = _MAIL_BACKEND, str(STATE_DIR / "mail")
 DEFAULT_FROM_EMAIL = "shop@example.com"

@@ -1,3 +1,5 @@
+"""The app's configuration: its consumers are there for `make blame` only."""
+
 from django.apps import AppConfig
 
 

@@ -1,3 +1,5 @@
+"""Events to consumers that are not as they should be."""
+
 from uuid import UUID
 
 from baton_messaging.events import Event

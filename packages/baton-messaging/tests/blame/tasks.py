@@ -1,3 +1,5 @@
+"""Consumers that are not as they should be: without a worker, without a queue, slow, too slow."""
+
 import time
 from contextlib import suppress
 

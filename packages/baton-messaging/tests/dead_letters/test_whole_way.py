@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 # The issue's figure is 10,000: REPLAY_LETTERS=10000 takes a minute or more.
 LETTER_COUNT = int(os.environ.get("REPLAY_LETTERS", "1000"))
-PATIENCE_SECONDS = 60 + LETTER_COUNT / 20
+SETTLE_SECONDS = 60 + LETTER_COUNT / 20
 
 
 def tend() -> bool:
@@ -107,14 +107,14 @@ def test_a_replay_of_many_takes_each_effect_once() -> None:
     order = replay(Selection(group=found[0].fingerprint), actor=SHELL)
     # A second copy of everything, as after a relay that was killed before it could mark what it had sent.
     wait_until(
-        lambda: not Attempt.objects.filter(sent_at=None).exists(), seconds=PATIENCE_SECONDS, what="the first sending"
+        lambda: not Attempt.objects.filter(sent_at=None).exists(), seconds=SETTLE_SECONDS, what="the first sending"
     )
     Attempt.objects.update(sent_at=None, claimed_until=None)
-    wait_until(tend, seconds=PATIENCE_SECONDS, what="the end of the replay")
+    wait_until(tend, seconds=SETTLE_SECONDS, what="the end of the replay")
     wait_until(
-        lambda: not Attempt.objects.filter(sent_at=None).exists(), seconds=PATIENCE_SECONDS, what="the second sending"
+        lambda: not Attempt.objects.filter(sent_at=None).exists(), seconds=SETTLE_SECONDS, what="the second sending"
     )
-    wait_until(is_drained, seconds=PATIENCE_SECONDS, what="an empty queue")
+    wait_until(is_drained, seconds=SETTLE_SECONDS, what="an empty queue")
     assert effects() == sorted(UUID(letter.key) for letter in found)
     assert order.dead_letters.filter(state=State.RESOLVED).count() == LETTER_COUNT
 
