@@ -12,7 +12,7 @@ _database = dj_database_url.parse(
 
 # A server that accepts connections and says nothing, or a firewall that swallows packets, counts as away after these;
 # psycopg would wait for two minutes, and the system for a quarter of an hour. A liveness probe (docs/operations.md)
-# takes 20 s of silence for a death, and a worker needs the time between its soft and its hard limit to hand back what
+# takes 20 s of silence for a death, and a worker needs the time between its soft and its hard limit to requeue what
 # it has. The URL may say otherwise: ?connect_timeout=3.
 _PATIENCE = {
     "connect_timeout": 5,  # seconds, for each of the hosts

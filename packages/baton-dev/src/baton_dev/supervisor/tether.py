@@ -1,4 +1,4 @@
-"""Run a program that ends when its parent does: `python -m baton_dev.supervisor.tether SIGNAL program arguments…`.
+"""A tether ends a program when its parent ends: `python -m baton_dev.supervisor.tether SIGNAL program arguments…`.
 
 A supervisor killed with -9 cannot stop what it started. Linux can: a process may ask for a signal at the death of its
 parent, and keeps that wish when it turns into another program by exec(). So no process stands in between, and
