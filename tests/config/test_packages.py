@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
@@ -69,3 +70,8 @@ def test_every_folder_of_tests_is_a_package() -> None:
     found = [(suite, module) for suite in suites for module in modules(suite)]
     folders = {folder for suite, module in found for folder in module.parents if folder.is_relative_to(suite)}
     assert [str(folder) for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
+
+
+def test_repository_and_packages_have_one_version() -> None:
+    files = [PROJECT_DIR / "pyproject.toml", *(package / "pyproject.toml" for package in PACKAGES)]
+    assert len({tomllib.loads(file.read_text())["project"]["version"] for file in files}) == 1
