@@ -9,7 +9,7 @@ from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("baton")
+app = Celery("config")  # as -A takes it: triage and doctor name commands to paste
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 install(app)

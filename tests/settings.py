@@ -22,7 +22,7 @@ if "queues" in _OPTIONS:  # Redis; what a killed worker had taken comes back whi
         "socket_timeout": 3,
         "socket_connect_timeout": 3,
     }
-CELERY_BEAT_MAX_LOOP_INTERVAL = 1  # below HEARTBEAT_STALE_SECONDS: a tick is beat's sign of life
+CELERY_BEAT_MAX_LOOP_INTERVAL = 1  # below HEARTBEAT_STALE_SECONDS: a tick is beat's heartbeat
 WHITENOISE_AUTOREFRESH = True  # else each test client reads all static files before its first request
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # logging in is not what tests wait for
 # A killed worker's export is taken up while a test waits for it.

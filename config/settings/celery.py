@@ -65,7 +65,7 @@ CELERY_EVENT_QUEUE_EXPIRES = 60  # seconds until the queue of a Flower that is g
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = "UTC"  # no daylight saving in the schedule (F91)
 CELERY_BEAT_SCHEDULER = "baton_messaging.processes.scheduler:Scheduler"  # Celery's own, which says that it ticks
-CELERY_BEAT_MAX_LOOP_INTERVAL = 5  # seconds; beat's sign of life is a tick, so it ticks at least as often as it beats
+CELERY_BEAT_MAX_LOOP_INTERVAL = 5  # seconds; beat's heartbeat is a tick, so it ticks at least as often as it beats
 # Times of the clock, not intervals, so that restarts of beat skip nothing (F79). `expires` (seconds) is below the
 # interval: after an outage one tick runs, not a flood of old ones (F78).
 CELERY_BEAT_SCHEDULE = {

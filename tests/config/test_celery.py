@@ -1,5 +1,6 @@
 """What the project's own files say of Celery: its settings, and of Baton only what is meant for them."""
 
+from baton_messaging.diagnosis import commands
 from baton_messaging.install import beat_schedule, is_installed
 
 from config.celery import app
@@ -19,3 +20,8 @@ def test_application_and_settings_import_nothing_of_the_package_but_install_and_
 def test_the_settings_hold_each_queue_and_each_task_of_the_package() -> None:
     assert {queue.name for queue in settings.CELERY_TASK_QUEUES} == {*(queue.name for queue in QUEUES), "dead_letters"}
     assert beat_schedule().items() <= settings.CELERY_BEAT_SCHEDULE.items()
+
+
+def test_triage_and_doctor_name_commands_that_can_be_pasted_here() -> None:
+    assert commands.worker("orders") == "python -m celery -A config worker -Q orders"
+    assert " -A config beat " in (ROOT / "Procfile").read_text()

@@ -70,4 +70,4 @@ def test_whoever_has_the_settings_has_the_celery_application() -> None:
     seen = subprocess.run(
         [sys.executable, "-c", probe], cwd=PROJECT_DIR, env=_environment(), capture_output=True, text=True, check=True
     )
-    assert seen.stdout == "baton\n"
+    assert seen.stdout == "config\n"

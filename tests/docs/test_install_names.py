@@ -15,7 +15,8 @@ def pages() -> Iterator[Path]:
     for folder in FOLDERS:
         yield from (PROJECT_DIR / folder).glob("*.md")
     for package in ("baton-messaging", "baton-dev"):
-        yield from (PROJECT_DIR / "packages" / package / "src").rglob("*.py")
+        for kind in ("*.py", "*.md"):
+            yield from (PROJECT_DIR / "packages" / package / "src").rglob(kind)
 
 
 def test_no_page_and_no_message_installs_baton_from_the_index() -> None:

@@ -144,7 +144,7 @@ CELERY_TASK_SEND_SENT_EVENT = False
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "baton_messaging.processes.scheduler:Scheduler"
-CELERY_BEAT_MAX_LOOP_INTERVAL = 1  # a sign of life comes with each round, and is soon too old here
+CELERY_BEAT_MAX_LOOP_INTERVAL = 1  # a heartbeat comes with each round, and is soon too old here
 CELERY_BEAT_SCHEDULE = beat_schedule()
 CELERY_BEAT_SCHEDULE_FILENAME = str(STATE_DIR / "celerybeat-schedule")
 

@@ -27,8 +27,8 @@ def publish(*events: Event) -> list[UUID]:
 
     *Raises*. PublishOutsideTransaction where nothing ties the message to the change that it tells of.
 
-    *Invariant*. Inside a consumer the event carries the correlation of the message in hand, and names it as its cause;
-    in a web request it carries the request's (``baton_messaging.middleware``).
+    *Invariant*. Inside a consumer the event carries the correlation of the message in flight, and names it as its
+    cause; in a web request it carries the request's (``baton_messaging.middleware``).
 
     *Hazard*. Nothing is sent if the transaction rolls back; that is the point. A ``publish()`` in a transaction of its
     own, after the change was committed, is what gets lost when the process dies in between.

@@ -15,9 +15,6 @@ from django.test import override_settings
 
 from tests.checks.shipping import EVENTS, TASKS, celery_conf, objections, shipping
 
-PACKAGE = Path(__file__).resolve().parents[2]
-assert (PACKAGE / "pyproject.toml").exists()
-
 
 def with_options(options: str) -> str:
     return TASKS.replace("(LabelWanted)\ndef", f"(LabelWanted, {options})\ndef")
@@ -119,7 +116,7 @@ def test_a_consumer_whose_queue_is_missing_is_named(tmp_path: Path) -> None:
     (found,) = objections(tmp_path, queue="somewhere.else")
     assert found.id == "baton.E401"
     assert "shipping.print_label" in found.msg
-    assert "config/queues.py" in found.msg
+    assert "BATON['QUEUES']" in found.msg
 
 
 def test_the_objection_says_where_the_call_stands(tmp_path: Path) -> None:
@@ -177,8 +174,9 @@ def test_a_lease_that_is_renewed_too_seldom_is_refused() -> None:
 
 
 def test_every_check_is_explained_on_the_page() -> None:
-    page = (PACKAGE / "docs" / Path(PAGE).name).read_text()
-    source = "".join(path.read_text() for path in Path(checks.__file__).parent.glob("*.py"))
+    room = Path(checks.__file__).parent
+    page = (room.parents[1] / PAGE).read_text()
+    source = "".join(path.read_text() for path in room.glob("*.py"))
     numbers = set(re.findall(r'"(?:baton\.)?([EW]\d{3})"', source))
     assert len(numbers) > 40
     assert [number for number in sorted(numbers) if f"`baton.{number}`" not in page] == []

@@ -151,7 +151,7 @@ def test_a_bundle_past_its_soft_limit_is_taken_apart_and_each_message_gets_the_w
 
 
 def test_a_lost_database_connection_costs_no_attempt() -> None:
-    # The backend is ended while a message is in hand; the handler itself did nothing wrong.
+    # The backend is ended while a message is in flight; the handler itself did nothing wrong.
     ids = [uuid4() for _ in range(6)]
     with holding_handlers():
         place(*(Sampled(sample_id=sample_id, behaviour="held") for sample_id in ids))
@@ -227,7 +227,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(worker:
     ids = [uuid4() for _ in range(3)]
     with holding_handlers():
         place(*(Sampled(sample_id=sample_id, behaviour="held") for sample_id in ids))
-        wait_until(_held_backends, what="a message in hand")
+        wait_until(_held_backends, what="a message in flight")
         for child in _children(worker.pid):  # one of them has it
             os.kill(child, signal.SIGKILL)
     for sample_id in ids:

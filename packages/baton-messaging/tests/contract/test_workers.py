@@ -62,7 +62,7 @@ def test_worker_told_to_stop_waits_for_what_a_child_is_about_to_run(broker: Brok
 
 
 def test_worker_leaves_to_others_what_it_has_no_child_for(broker: Broker, path: Path, tmp_path: Path) -> None:
-    """A second message in hand would wait behind the long task while somebody else has nothing to do (F50)."""
+    """A second message in flight would wait behind the long task while somebody else has nothing to do (F50)."""
     busy, behind = broker.start_worker(tmp_path), path.with_name("behind")
     with broker.running(busy):
         broker.send("wait", path)

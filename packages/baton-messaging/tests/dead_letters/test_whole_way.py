@@ -47,10 +47,6 @@ def wait_for_letters(count: int) -> None:
     wait_until(lambda: DeadLetter.objects.open().count() == count, seconds=60, what=f"{count} open dead letters")
 
 
-def is_all_sent() -> bool:
-    return not Attempt.objects.filter(sent_at=None).exists()
-
-
 def is_drained() -> bool:
     with current_app.connection_for_read() as broker:
         return depths(broker, ["sample"])["sample"].total == 0

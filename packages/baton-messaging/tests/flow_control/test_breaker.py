@@ -50,7 +50,7 @@ def opened() -> Circuit:
     return Circuit.objects.open().get()
 
 
-def begin_trial(producer: kombu.Producer) -> list[Envelope]:
+def begin_probe(producer: kombu.Producer) -> list[Envelope]:
     """Let the time come, and the relay look twice: it names the message, then sends it."""
     Circuit.objects.update(next_probe_at=timezone.now())
     Attempt.objects.filter(sent_at=None, due_at__gt=timezone.now()).update(due_at=timezone.now())
@@ -108,14 +108,14 @@ def test_the_relay_parks_what_is_published_while_it_is_open(producer: kombu.Prod
 def test_one_message_at_a_time_is_on_trial_and_a_failed_one_costs_no_attempt(producer: kombu.Producer) -> None:
     opened()
     attempts_before = Attempt.objects.count()
-    (first,) = begin_trial(producer)
-    assert begin_trial(producer) == []
+    (first,) = begin_probe(producer)
+    assert begin_probe(producer) == []
     run(first)
     circuit = Circuit.objects.open().get()
     assert (circuit.probe_message_id, circuit.probe_count) == (None, 1)
     assert circuit.next_probe_at > timezone.now() + timedelta(seconds=8)
     assert Attempt.objects.count() == attempts_before
-    (second,) = begin_trial(producer)
+    (second,) = begin_probe(producer)
     assert second.message_id != first.message_id
 
 
@@ -123,7 +123,7 @@ def test_a_trial_that_succeeds_closes_the_circuit_and_lets_all_go(producer: komb
     opened()
     run(*published("ok", "ok"))
     Attempt.objects.filter(attempt__gt=0).update(sent_at=timezone.now())
-    (probed,) = begin_trial(producer)
+    (probed,) = begin_probe(producer)
     run(probed)
     assert ProcessedMessage.objects.filter(message_id=probed.message_id).exists()
     send_retries(producer)  # notices
@@ -138,34 +138,34 @@ def test_a_trial_that_dies_of_itself_gives_its_place_to_the_next(producer: kombu
     opened()
     Attempt.objects.all().update(sent_at=timezone.now())
     run(*published("permanent", "ok"))
-    (first,) = begin_trial(producer)
+    (first,) = begin_probe(producer)
     run(first)
     assert DeadLetter.objects.get().message_id == first.message_id
-    (second,) = begin_trial(producer)
+    (second,) = begin_probe(producer)
     assert second.message_id != first.message_id
 
 
 def test_a_trial_that_nobody_answers_is_over_in_the_end(producer: kombu.Producer) -> None:
     opened()
-    begin_trial(producer)  # and the broker lost it
+    begin_probe(producer)  # and the broker lost it
     Circuit.objects.update(probe_sent_at=timezone.now() - timedelta(seconds=301))
-    assert len(begin_trial(producer)) == 1
+    assert len(begin_probe(producer)) == 1
 
 
-@pytest.mark.parametrize(("event_name", "trial_count"), [("sample.chained", 1), ("sample.sampled", 0)])
+@pytest.mark.parametrize(("event_name", "probe_count"), [("sample.chained", 1), ("sample.sampled", 0)])
 def test_a_key_that_is_paused_for_another_event_can_be_on_trial(
-    event_name: str, trial_count: int, producer: kombu.Producer
+    event_name: str, probe_count: int, producer: kombu.Producer
 ) -> None:
     opened()
     for key in Attempt.objects.values_list("key", flat=True):
         Pause.objects.create(event_name=event_name, key=key, paused_by="ann", via="command", why="x")
-    assert len(begin_trial(producer)) == trial_count
+    assert len(begin_probe(producer)) == probe_count
 
 
 def test_after_the_patience_a_trial_costs_attempts_again(producer: kombu.Producer) -> None:
     opened()
     Circuit.objects.update(opened_at=timezone.now() - timedelta(hours=7))
-    (probed,) = begin_trial(producer)
+    (probed,) = begin_probe(producer)
     run(probed)
     assert Attempt.objects.filter(message_id=probed.message_id).latest("attempt").attempt == 2
 
@@ -175,7 +175,7 @@ def test_an_outage_that_outlives_every_retry_fills_no_list(producer: kombu.Produ
     OutboxMessage.objects.update(published_at=timezone.now())
     run(*envelopes)
     for _ in range(30):
-        run(*begin_trial(producer))
+        run(*begin_probe(producer))
     assert not DeadLetter.objects.exists()
     assert Circuit.objects.open().get().probe_count == 30
 

@@ -46,7 +46,7 @@ def test_an_outage_longer_than_all_retries_ends_with_every_effect_once() -> None
     ids = place(4, behaviour="transient")  # of a consumer that gives up after its second attempt
     wait_until(Circuit.objects.open().exists, what="an open circuit")
     ids += place(2, behaviour="transient")
-    wait_until(lambda: Circuit.objects.get().probe_count >= 1, seconds=40, what="a trial that failed")
+    wait_until(lambda: Circuit.objects.get().probe_count >= 1, seconds=40, what="a probe that failed")
     states = {progress.state for sample_id in ids for progress in progress_of(str(sample_id))}
     assert states <= {"waiting", "queued", "retrying"}
     assert not DeadLetter.objects.exists()

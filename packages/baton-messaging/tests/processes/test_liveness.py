@@ -40,7 +40,7 @@ def send(*, seconds: float, count: int) -> None:
 
 def life_of_process(worker: Process) -> Life:
     rows = Heartbeat.objects.filter(pid=worker.pid)
-    wait_until(rows.all().exists, what="a sign of life")
+    wait_until(rows.all().exists, what="a heartbeat")
     return life_of("worker", rows.get().name)
 
 

@@ -9,7 +9,7 @@ from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 
-app = Celery("tests")
+app = Celery("tests.project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 install(app)

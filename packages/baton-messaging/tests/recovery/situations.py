@@ -86,7 +86,7 @@ def age_retries(seconds: float) -> None:
 
 
 def hold(message_ids: Sequence[UUID], *, beaten_seconds_ago: float = 0, **columns: Any) -> Heartbeat:
-    """Let a worker say that it has messages in hand."""
+    """Let a worker say that it has messages in flight."""
     in_flight = {"consumer": CONSUMER, "message_ids": [str(one) for one in message_ids], "started_at": None}
     values: dict[str, Any] = {
         "role": "worker",

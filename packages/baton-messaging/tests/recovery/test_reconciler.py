@@ -114,7 +114,7 @@ def test_a_lost_replay_of_a_dead_letter_is_sent_again() -> None:
     assert reconcile().sent_again == {CONSUMER: 1}
 
 
-@pytest.mark.parametrize("where", ["processed", "waits for its retry", "dead", "in hand", "paused", "young"])
+@pytest.mark.parametrize("where", ["processed", "waits for its retry", "dead", "in flight", "paused", "young"])
 def test_what_is_somewhere_is_not_lost(where: str) -> None:
     (row,) = send(age_seconds=0 if where == "young" else 300)
     lose()
@@ -125,7 +125,7 @@ def test_what_is_somewhere_is_not_lost(where: str) -> None:
             fail(row, sent=False)
         case "dead":
             die(row)
-        case "in hand":
+        case "in flight":
             hold([row.message_id])
         case "paused":
             pause(Target(consumer=CONSUMER), actor=SHELL, why="it moves")

@@ -1,8 +1,8 @@
 """System checks: six questions that a design review asks of every consumer, and settings that contradict each other.
 
 ``manage.py check`` asks them of all consumers of the project, also of those that are added later. The questions, and
-how to declare an exception, are explained in packages/baton-messaging/docs/design-checklist.md; a finding's number
-begins with its question's.
+how to declare an exception, are explained in design-checklist.md beside this file; a finding's number begins with its
+question's.
 
 The questions are imported when they are asked: they parse the sources of the project, which no start should wait for
 (docs/decisions/imports-wait-until-somebody-asks.md).

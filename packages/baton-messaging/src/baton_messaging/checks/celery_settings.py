@@ -62,7 +62,7 @@ def _for_plain_tasks(check_id: str, name: str, value: str, why: str) -> Requirem
 REQUIREMENTS: Final = (
     Requirement(
         "E701", "install(app)", "the call where the Celery application is made, and that imported with the settings",
-        "Celery's own transports drop a rejected message, and no worker gives a sign of life.",
+        "Celery's own transports drop a rejected message, and no worker sends a heartbeat.",
         "install(app)  # from baton_messaging.install import install", values.lacks_install,
     ),
     Requirement(
@@ -129,12 +129,12 @@ REQUIREMENTS: Final = (
     ),
     Requirement(
         "W714", "CELERY_BEAT_SCHEDULER", SCHEDULER,
-        "Another gives no sign of life: doctor and triage take beat for dead.",
+        "Another sends no heartbeat: doctor and triage take beat for dead.",
         f'CELERY_BEAT_SCHEDULER = "{SCHEDULER}"', values.not_made_from("beat_scheduler", SCHEDULER),
     ),
     Requirement(
         "W715", "CELERY_BEAT_MAX_LOOP_INTERVAL", "more than 0 and less than HEARTBEAT_STALE_SECONDS",
-        "Beat's sign of life is a tick: between two that are further apart it looks dead.",
+        "Beat's heartbeat is a tick: between two that are further apart it looks dead.",
         "CELERY_BEAT_MAX_LOOP_INTERVAL = {heartbeat_seconds:g}", values.long_loop_interval,
     ),
     Requirement(

@@ -110,7 +110,7 @@ def prefetches(app: Celery) -> str:
 
 
 def long_loop_interval(app: Celery) -> str:
-    """Ask whether a beat that gives signs of life gives them often enough."""
+    """Ask whether a beat that sends heartbeats sends them often enough."""
     seconds = app.conf.beat_max_loop_interval
     is_watched = _is_a(app.conf.beat_scheduler, SCHEDULER)
     is_right = 0 < seconds < baton().heartbeat_stale_seconds

@@ -2,7 +2,7 @@
 
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-PAGE = "packages/baton-messaging/docs/design-checklist.md"
+PAGE = "baton_messaging/checks/design-checklist.md"  # travels with the package
 ANCHORS = {
     "0": "settings-and-limits",
     "1": "1-is-the-producers-success-defined",

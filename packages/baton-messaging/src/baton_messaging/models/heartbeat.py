@@ -49,10 +49,6 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
         """Return the rows of workers."""
         return self.filter(role=Role.WORKER)
 
-    def consuming_from(self, queue: str) -> Self:
-        """Return the rows of workers that are to consume a queue."""
-        return self.filter(queues__contains=[queue])
-
 
 _Manager = models.Manager.from_queryset(HeartbeatQuerySet)
 

@@ -1,10 +1,23 @@
-"""Each round that ends is a heartbeat of the processes that go round a loop: relay, collector, beat."""
+"""Each round that ends is a heartbeat of the processes that go round a loop: relay, collector, beat.
 
+Relay and collector have the loop's end and its back-off in common, too: ``RoundProcess``.
+"""
+
+import random
+import signal
 import threading
 from time import monotonic
+from types import FrameType
+from typing import Final
+
+import structlog
 
 from baton_messaging.conf import baton
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
+
+log = structlog.get_logger(__name__)
+
+MAX_BACKOFF_SECONDS: Final = 15.0  # a database or broker that is back is found at most this much later
 
 
 class RoundHeartbeat:
@@ -55,3 +68,33 @@ class RoundHeartbeat:
                 finished_age=age,
             )
         )
+
+
+class RoundProcess:
+    """Goes round until it is told to stop, and backs off while a server is away."""
+
+    def __init__(self, role: str) -> None:
+        self._stopping = threading.Event()
+        self._trouble_count = 0  # in a row
+        self._heartbeat = RoundHeartbeat(role)
+
+    def stop(self) -> None:
+        """Finish what is begun, then return from run()."""
+        self._stopping.set()
+
+    def stop_on_signals(self) -> None:
+        """Let SIGTERM and SIGINT stop the process."""
+
+        def handle(_signum: int, _frame: FrameType | None) -> None:
+            self.stop()
+
+        signal.signal(signal.SIGTERM, handle)
+        signal.signal(signal.SIGINT, handle)
+
+    def _back_off(self, event: str, error: Exception) -> None:
+        """Wait, longer with each time in a row, and beat meanwhile."""
+        self._trouble_count += 1
+        ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
+        seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several processes, guards nothing
+        log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
+        self._heartbeat.wait(self._stopping, seconds)

@@ -3,12 +3,6 @@
 Any number may run at a time. With the database or the broker away it backs off and goes on by itself (F25, F36, F81).
 """
 
-import random
-import signal
-import threading
-from types import FrameType
-from typing import Any
-
 import kombu
 import structlog
 from celery import current_app
@@ -21,7 +15,7 @@ from baton_messaging.conf import baton
 from baton_messaging.database.errors import is_passing
 from baton_messaging.database.outbox_notify import CHANNEL
 from baton_messaging.models.heartbeat import Trouble
-from baton_messaging.processes.rounds import RoundHeartbeat
+from baton_messaging.processes.rounds import RoundProcess
 from baton_messaging.relaying.bundles import BrokerFull, BrokerTrouble
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
@@ -29,30 +23,14 @@ from baton_messaging.relaying.retry_round import send_retries
 log = structlog.get_logger(__name__)
 
 LISTEN_SECONDS = 0.5  # at a time, to a full broker: as often the relay looks whether it is to stop
-MAX_BACKOFF_SECONDS = 15.0  # a database or broker that is back is found at most this much later
 
 
-class Relay:
+class Relay(RoundProcess):
     """Moves messages from the outbox to the broker until it is told to stop."""
 
     def __init__(self) -> None:
-        self._stopping = threading.Event()
-        self._trouble_count = 0
+        super().__init__("relay")
         self._listening = False
-        self._heartbeat = RoundHeartbeat("relay")
-
-    def stop(self, *_signal: Any) -> None:
-        """Finish the current round, then return from run()."""
-        self._stopping.set()
-
-    def stop_on_signals(self) -> None:
-        """Let SIGTERM and SIGINT stop the relay."""
-
-        def handle(signum: int, frame: FrameType | None) -> None:
-            self.stop(signum, frame)
-
-        signal.signal(signal.SIGTERM, handle)
-        signal.signal(signal.SIGINT, handle)
 
     def run(self) -> None:
         """Relay until stopped."""
@@ -115,13 +93,6 @@ class Relay:
     def _drop_database_connection(self) -> None:
         connection.close()
         self._listening = False
-
-    def _back_off(self, event: str, error: Exception) -> None:
-        self._trouble_count += 1
-        ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
-        seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several relays, guards nothing
-        log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
-        self._heartbeat.wait(self._stopping, seconds)
 
 
 def _name_misdeclared_queues(broker: kombu.Connection) -> None:

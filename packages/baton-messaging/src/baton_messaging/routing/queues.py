@@ -24,7 +24,7 @@ class UnknownQueue(LookupError):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         super().__init__(
-            f"Expected a queue of config/queues.py ({', '.join(sorted(known))}), got {name!r}. Add it there."
+            f"Expected a queue of BATON['QUEUES'] ({', '.join(sorted(known))}), got {name!r}. Add it there."
         )
 
 

@@ -33,7 +33,7 @@ def frozen(stack: Stack) -> Iterator[Question]:
     yield question
 
 
-@fault("worker killed with the message in hand", State.NOBODY_CONSUMES, SAMPLE)
+@fault("worker killed with the message in flight", State.NOBODY_CONSUMES, SAMPLE)
 def killed(stack: Stack) -> Iterator[Question]:
     question = told_to("ok", 5)
     until_running(stack, question)

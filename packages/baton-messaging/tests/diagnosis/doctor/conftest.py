@@ -12,14 +12,14 @@ from django.utils import timezone
 
 
 def beat(name: str, role: str, **fields: Any) -> Heartbeat:
-    """Return a sign of life of now."""
+    """Return a heartbeat of now."""
     values = {"hostname": "test", "pid": 1, "started_at": timezone.now(), "is_consuming": True, **fields}
     return Heartbeat.objects.create(name=name, role=role, **values)
 
 
 @pytest.fixture
 def living(db: None) -> None:
-    """Let there be a sign of life of every process."""
+    """Let there be a heartbeat of every process."""
     for role in ("relay", "collector", "beat"):
         beat(f"{role}@test", role)
     for queue in baton().queues:

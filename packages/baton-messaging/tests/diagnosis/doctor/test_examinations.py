@@ -114,7 +114,7 @@ def test_a_process_that_is_missing_is_found(role: str) -> None:
     Heartbeat.objects.filter(role=role).delete()
     line = ask(role)
     assert line.status is Status.FINDING
-    assert line.found.startswith("no sign of life")
+    assert line.found.startswith("no heartbeat")
     assert line.remedy.startswith("Start: python")
     beat("stuck@test", role, is_consuming=False)
     assert ask(role).found == "stuck: stuck@test"

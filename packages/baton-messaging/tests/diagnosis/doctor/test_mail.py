@@ -52,7 +52,7 @@ def test_a_mail_server_that_is_silent_or_rude_is_found_in_time(mail_to: MailTo, 
         mail_to(server.port)
         line = within(examined, seconds=DEADLINE_SECONDS)
     assert (line.status, line.wanted) == (Status.FINDING, "a server that lets us log in")
-    assert "EMAIL_URL" in line.remedy
+    assert "EMAIL_URL" in line.remedy  # as the scaffold calls it
     assert "go away" not in line.found
 
 

@@ -144,7 +144,14 @@ CASES: list[Case] = [
     ),
     ("paused in the queue", facts(delivery(held=PAUSE, seen=IN_QUEUE)), State.HELD, CARE, "resume", True),
     ("open circuit", facts(delivery(failed=DUE, held=CIRCUIT)), State.HELD, CARE, "mend_dependency", False),
-    ("on trial, running", facts(delivery(held=CIRCUIT, in_flight=hand())), State.RUNNING, CARE, "wait", False),
+    (
+        "probe, running",
+        facts(delivery(held=CIRCUIT, in_flight=hand())),
+        State.RUNNING,
+        CARE,
+        "wait",
+        False,
+    ),
     ("retrying", facts(delivery(failed=FAILED)), State.RETRYING, CARE, "wait_until", False),
     ("retry due", facts(delivery(failed=DUE)), State.RETRYING, CARE, "wait", False),
     (

@@ -31,7 +31,7 @@ def test_the_evidence_reads_as_an_operator_would_tell_it() -> None:
         "sent again 09:29:50",
         "queue mail has 214 before it",
         "given back to its queue 2 times: a worker was killed, or hit the hard limit",
-        "workers that consume queue mail: 1, with 0 tasks in hand",
+        "workers that consume queue mail: 1, with 0 tasks in flight",
         "the last of them finished one 3 seconds ago",
     )
     assert (answer.owner, answer.next_step.text) == ("Care <care@example.com>", "Wait: it goes on by itself.")

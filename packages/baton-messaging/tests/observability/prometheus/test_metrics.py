@@ -20,6 +20,7 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
+
 from tests.dead_letters.factories import a_letter, an_operator
 from tests.observability.statistics.test_rollup import processed
 from tests.sample.events import Sampled
@@ -53,7 +54,7 @@ def value(family: Metric, *, suffix: str = "", **labels: str) -> float:
 
 
 def a_heartbeat(role: str = "worker", **fields: Any) -> Heartbeat:
-    """Write the sign of life of a process."""
+    """Write the heartbeat of a process."""
     return Heartbeat.objects.create(
         **{
             "name": f"{role}-{uuid4()}@test",

@@ -12,6 +12,7 @@ from baton_messaging.observability.statistics.rollup import roll_up
 from celery import current_app
 from django.db import connection
 from django.test import Client
+
 from tests.dead_letters.factories import an_operator
 from tests.observability.prometheus.test_metrics import a_heartbeat
 

@@ -14,8 +14,9 @@ from baton_messaging.observability.statistics.totals import totals
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from tests.dead_letters.factories import a_letter
 from uuid_utils.compat import uuid7
+
+from tests.dead_letters.factories import a_letter
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,6 +9,7 @@ import pytest
 from baton_dev.testing.processes import _environment
 from baton_messaging.flow_control.pauses import Target, pause
 from django.contrib.auth.models import User
+
 from tests.dead_letters.factories import SHELL, a_letter
 from tests.diagnosis.doctor.conftest import beat
 

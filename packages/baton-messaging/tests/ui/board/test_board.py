@@ -21,6 +21,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+
 from tests.dead_letters.factories import a_letter, an_operator
 from tests.observability.prometheus.test_metrics import a_heartbeat
 from tests.observability.statistics.test_rollup import failed, processed

@@ -16,6 +16,7 @@ from baton_messaging.publish import publish
 from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page, expect
+
 from tests.dead_letters.factories import a_letter, an_operator
 from tests.observability.prometheus.test_metrics import a_heartbeat
 from tests.sample.events import Sampled

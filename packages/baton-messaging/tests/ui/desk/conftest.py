@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+
 from tests.dead_letters.factories import an_operator
 
 

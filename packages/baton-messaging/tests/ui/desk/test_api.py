@@ -6,6 +6,7 @@ from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import AuditEntry, DeadLetter
 from baton_messaging.models.dead_letter import State
 from django.test import Client
+
 from tests.dead_letters.factories import SHELL, a_letter, an_operator, apply, letters
 
 pytestmark = pytest.mark.django_db

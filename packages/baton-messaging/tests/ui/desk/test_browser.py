@@ -11,6 +11,7 @@ from baton_messaging.models import AuditEntry, DeadLetter
 from baton_messaging.models.dead_letter import Reason, State
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
+
 from tests.dead_letters.factories import a_letter, an_operator, apply, letters
 
 pytestmark = pytest.mark.django_db(transaction=True)

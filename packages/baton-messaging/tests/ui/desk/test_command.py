@@ -7,6 +7,7 @@ import pytest
 from baton_messaging.models import AuditEntry, DeadLetter
 from baton_messaging.models.dead_letter import State
 from django.core.management import CommandError, call_command
+
 from tests.dead_letters.factories import a_letter, apply, letters
 
 pytestmark = pytest.mark.django_db

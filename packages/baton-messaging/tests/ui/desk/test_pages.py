@@ -14,6 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+
 from tests.dead_letters.factories import SHELL, a_letter, an_operator, apply, letters
 
 pytestmark = pytest.mark.django_db

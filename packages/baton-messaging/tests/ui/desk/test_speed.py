@@ -10,6 +10,7 @@ from baton_dev.testing.processor_time import processor_seconds
 from baton_messaging.models import DeadLetter
 from django.db import connection
 from django.test import Client
+
 from tests.dead_letters.factories import letters
 
 pytestmark = [

@@ -5,11 +5,7 @@ queue once, and no other is taken before the database answers, so a database tha
 number of collectors may run at a time.
 """
 
-import random
-import signal
-import threading
 from time import monotonic
-from types import FrameType
 from typing import Final
 
 import kombu
@@ -24,38 +20,22 @@ from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS
 from baton_messaging.dead_letters.intake.raw_message import read
 from baton_messaging.dead_letters.intake.transfer import collect
-from baton_messaging.processes.rounds import RoundHeartbeat
+from baton_messaging.processes.rounds import RoundProcess
 from baton_messaging.routing.queues import dead_letter_queue
 
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS: Final = 1.0  # between questions whether to stop; a message wakes the collector at once
-MAX_BACKOFF_SECONDS: Final = 15.0
 RECHECK_SECONDS: Final = 5.0  # between checks of a queue that must be migrated first
 
 
-class Collector:
+class Collector(RoundProcess):
     """Moves dead letters from the broker into the database until it is told to stop."""
 
     def __init__(self) -> None:
-        self._stopping = threading.Event()
-        self._trouble_count = 0
+        super().__init__("collector")
         self._has_complained = False
         self._renewed_at = monotonic()
-        self._heartbeat = RoundHeartbeat("collector")
-
-    def stop(self) -> None:
-        """Finish the current message, then return from run()."""
-        self._stopping.set()
-
-    def stop_on_signals(self) -> None:
-        """Let SIGTERM and SIGINT stop the collector."""
-
-        def handle(_signum: int, _frame: FrameType | None) -> None:
-            self.stop()
-
-        signal.signal(signal.SIGTERM, handle)
-        signal.signal(signal.SIGINT, handle)
 
     def run(self) -> None:
         """Collect until stopped."""
@@ -128,10 +108,3 @@ class Collector:
 
     def _take_undecoded(self, message: Message, _error: Exception) -> None:
         self._take(message)
-
-    def _back_off(self, event: str, error: BaseException) -> None:
-        self._trouble_count += 1
-        ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
-        seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several collectors, guards nothing
-        log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
-        self._heartbeat.wait(self._stopping, seconds)

@@ -52,8 +52,8 @@ def examine_outbox() -> Iterator[Observation]:
 
 def _put_back() -> Any:
     """Return what a replay has put back into the outbox: old messages, which leave at the pace of the replay."""
-    letters = DeadLetter.objects.filter(state=State.REQUESTED, consumer=RELAY, message_id__isnull=False)
-    return letters.values("message_id")
+    dead_letters = DeadLetter.objects.filter(state=State.REQUESTED, consumer=RELAY, message_id__isnull=False)
+    return dead_letters.values("message_id")
 
 
 @examines("dead letters", needs=(DATABASE,))

@@ -9,6 +9,7 @@ from celery import current_app
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.shovel import message_count
 from baton_messaging.conf import Queue, baton
+from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.doctor.broker import broker_connection
 from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, Observation, examines, observed
 from baton_messaging.models import Heartbeat
@@ -36,7 +37,7 @@ def _consumed(queue: Queue, workers: list[Heartbeat]) -> Observation:
         f"workers of {queue.name}",
         found="; ".join(found),
         wanted="a worker that consumes it",
-        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start a worker with -Q {queue.name} (see Procfile).",
+        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start: {commands.worker(queue.name)}",
         owner=str(queue.owner),
     )
 
@@ -62,16 +63,11 @@ def examine_declarations() -> Iterator[Observation]:
         yield observed(True, "declaration of the queues", found="as declared", wanted="as declared", remedy="")
 
 
-#: Role, what it is called, and what is wrong without it.
+#: Role, and what is wrong without it.
 WANTED: Final = {
     "relay": "nothing leaves the outbox",
     "collector": "what the broker gives up on is on no list",
     "beat": "nothing is pruned, retried exports wait, no alert is mailed",
-}
-COMMANDS: Final = {
-    "relay": "python manage.py relay",
-    "collector": "python manage.py collect_dead_letters",
-    "beat": "python -m celery -A config beat",
 }
 
 
@@ -97,7 +93,11 @@ def _role(role: str, beats: list[Heartbeat], consequence: str) -> Observation:
     return observed(
         bool(beats) and not stuck,
         role,
-        found=found or f"no sign of life: {consequence}",
-        wanted="a sign of life of each within 20 s",
-        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start: {COMMANDS[role]}",
+        found=found or f"no heartbeat: {consequence}",
+        wanted="a heartbeat of each within 20 s",
+        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start: {_command(role)}",
     )
+
+
+def _command(role: str) -> str:
+    return {"relay": commands.RELAY, "collector": commands.COLLECTOR}.get(role) or commands.beat()

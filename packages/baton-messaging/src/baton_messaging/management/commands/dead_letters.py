@@ -33,7 +33,7 @@ USAGE, REFUSED = 2, 1
 WAIT_SECONDS = 1.0
 _LIST_COLUMNS = ("id", "died_at", "state", "reason", "consumer", "key", "error")
 _GROUP_COLUMNS = ("open", "requested", "last_at", "reason", "consumer", "group", "error")
-_AUDIT_COLUMNS = ("at", "actor", "via", "action", "outcome", "letters", "why")
+_AUDIT_COLUMNS = ("at", "actor", "via", "action", "outcome", "dead_letter_count", "why")
 
 
 class Command(BaseCommand):

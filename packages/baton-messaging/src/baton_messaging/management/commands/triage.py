@@ -7,14 +7,18 @@ from argparse import ArgumentTypeError
 from datetime import timedelta
 from typing import Any
 
+from celery import current_app
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from baton_messaging.broker import transports
 from baton_messaging.diagnosis.triage.gather.deadline import age_of_process_seconds, deadline_after
 from baton_messaging.diagnosis.triage.lookup import BadId
 from baton_messaging.diagnosis.triage.report import Answer, Report, triage_or_outage
 from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_or_outage
 
 NEEDS_PERSON, BAD_INPUT = 1, 2
+
+transports.preload(current_app.conf.broker_read_url or "")
 
 _AGE = re.compile(r"([0-9]{1,5})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

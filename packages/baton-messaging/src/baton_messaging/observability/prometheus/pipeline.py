@@ -67,11 +67,11 @@ def _by_consumer(name: str, text: str, counts: Mapping[str, int]) -> Metric:
 
 
 def process_metrics() -> Iterable[Metric]:
-    """Read the signs of life: one query."""
+    """Read the heartbeats: one query."""
     beats = list(Heartbeat.objects.all())
     fresh = [beat for beat in beats if beat.is_fresh]
-    up = GaugeMetricFamily("baton_processes_up", "Processes with a fresh sign of life", labels=("role",))
-    ages = GaugeMetricFamily("baton_beat_age_seconds", "Age of the newest sign of life of a role", labels=("role",))
+    up = GaugeMetricFamily("baton_processes_up", "Processes with a fresh heartbeat", labels=("role",))
+    ages = GaugeMetricFamily("baton_beat_age_seconds", "Age of the newest heartbeat of a role", labels=("role",))
     for role in Role.values:
         up.add_metric((role,), sum(beat.role == role for beat in fresh))
         newest = min((beat.age_seconds for beat in beats if beat.role == role), default=None)
@@ -88,7 +88,7 @@ def process_metrics() -> Iterable[Metric]:
 
 
 def _in_flight(beats: Sequence[Heartbeat]) -> Metric:
-    text = "Messages that workers have in hand"
+    text = "Messages that workers have in flight"
     gauge = GaugeMetricFamily("baton_messages_in_flight", text, labels=(*CONSUMER_LABELS, "state"))
     for state in ("running", "reserved"):
         counts: Counter[str] = Counter()

@@ -2,7 +2,7 @@
 
 Safe to repeat and to miss: it begins where the last fold ended, however long ago. A row may become visible after the
 minute it belongs to, at most as long as a transaction of a consumer lasts; only then is a minute folded. A count that
-is recomputed never goes down (a letter that dies again leaves the minute of its first death).
+is recomputed never goes down (a dead letter that dies again leaves the minute of its first death).
 """
 
 import math

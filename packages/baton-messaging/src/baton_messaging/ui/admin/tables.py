@@ -70,7 +70,7 @@ class HeartbeatAdmin(ReadOnlyAdmin[Heartbeat]):
 
     @admin.display(description=_("lives"), boolean=True)
     def lives(self, process: Heartbeat) -> bool:
-        """Tell whether its last sign of life is recent."""
+        """Tell whether its last heartbeat is recent."""
         return process.is_fresh
 
     def get_fields(self, request: HttpRequest, obj: Heartbeat | None = None) -> Any:

@@ -62,11 +62,11 @@ class WhyIn(Schema):
 
 
 class DecisionIn(SelectionIn, WhyIn):
-    """Letters and a reason."""
+    """Dead letters and a reason."""
 
 
 class ReplayIn(SelectionIn, WhyIn):
-    """Letters, and at what pace."""
+    """Dead letters, and at what pace."""
 
     canary_count: int = Field(0, ge=0, le=MAX_CANARY)
     rate_per_second: int = Field(0, ge=0, le=MAX_RATE)
@@ -74,7 +74,7 @@ class ReplayIn(SelectionIn, WhyIn):
 
 
 class RedirectIn(DecisionIn):
-    """Letters, and who gets them."""
+    """Dead letters, and who gets them."""
 
     to: str
 

@@ -77,7 +77,7 @@ def audit_row(entry: AuditEntry) -> dict[str, Any]:
         "via": entry.via,
         "action": entry.action,
         "outcome": entry.outcome,
-        "letters": entry.dead_letter_count,
+        "dead_letter_count": entry.dead_letter_count,
         "why": entry.why,
         "details": entry.details,
     }

@@ -20,7 +20,7 @@ from baton_messaging.diagnosis.triage.rules.conclusion import (
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, phrase
 
 # Seconds that a relay at work may take for a message with none before it. Its lease is 30 s: one that died with the
-# message in hand is no reason to call the others stalled.
+# message in flight is no reason to call the others stalled.
 GRACE_SECONDS: Final = 35.0
 QUEUE_FULL: Final = "queue full"
 

@@ -13,10 +13,10 @@ from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot
 from baton_messaging.diagnosis.triage.rules.conclusion import (
     ENLARGE_BROKER,
-    START_BEAT,
     START_COLLECTOR,
     WAIT,
     Conclusion,
+    start_beat,
     start_worker,
 )
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
@@ -83,7 +83,7 @@ def _without_reconciler(facts: Facts) -> Conclusion | None:
     if facts.is_broker_full:
         return Conclusion(State.LOST, facts.platform, ENLARGE_BROKER, True, phrase("broker_is_full"))
     if not any(beat.is_at_work for beat in facts.of_role("beat")):
-        return Conclusion(State.LOST, facts.platform, START_BEAT, True, phrase("no_reconciler"))
+        return Conclusion(State.LOST, facts.platform, start_beat(), True, phrase("no_reconciler"))
     if not any(worker.is_at_work for worker in facts.consumers_of(facts.platform_queue)):
         return Conclusion(
             State.LOST, facts.platform, start_worker(facts.platform_queue), True, phrase("no_worker_for_it")

@@ -2,7 +2,7 @@
 
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, START_BEAT, WAIT, Conclusion, start_worker
+from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 
 
@@ -49,5 +49,5 @@ def work_running(delivery: Delivery, facts: Facts) -> Conclusion | None:
         step = start_worker(delivery.queue)
         return Conclusion(State.NOBODY_CONSUMES, delivery.owner, step, True, phrase("no_worker"))
     if not any(beat.is_at_work for beat in facts.of_role("beat")):
-        return Conclusion(State.RETRYING, facts.platform, START_BEAT, True, phrase("not_taken_up"))
+        return Conclusion(State.RETRYING, facts.platform, start_beat(), True, phrase("not_taken_up"))
     return Conclusion(State.RETRYING, delivery.owner, WAIT, detail=phrase("taken_up"))

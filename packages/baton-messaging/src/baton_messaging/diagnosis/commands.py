@@ -1,0 +1,35 @@
+"""Commands start a process that is missing: triage and doctor say the same, in words that can be pasted.
+
+Celery's application is called after the module that ``-A`` takes, as in Celery's manual (``Celery("mysite")``). Where
+it is not, no module of that name can be imported, and a placeholder stands for it.
+"""
+
+from importlib.util import find_spec
+from typing import Final
+
+from celery import current_app
+
+RELAY: Final = "python manage.py relay"
+COLLECTOR: Final = "python manage.py collect_dead_letters"
+
+
+def beat() -> str:
+    """Return the command that starts Celery's beat."""
+    return f"python -m celery -A {_application()} beat"
+
+
+def worker(queue: str) -> str:
+    """Return the command that starts a worker of a queue."""
+    return f"python -m celery -A {_application()} worker -Q {queue}"
+
+
+def _application() -> str:
+    name = current_app.main or ""
+    return name if _is_module(name) else "YOUR_PROJECT"
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return name != "__main__" and find_spec(name) is not None
+    except (ImportError, ValueError):  # its package is not there, or the name is none
+        return False
