@@ -88,6 +88,6 @@ def wait(path: str) -> None:
 
 @app.task(name="requeue_bundle", bind=True)
 def requeue_bundle(self: "Task[Any, Any]", path: str) -> None:
-    """Note how often the message came back before, and hand it back."""
+    """Note how often the message came back before, and requeue it."""
     note(path, str((self.request.headers or {}).get("x-delivery-count", 0)))
     raise Reject("again", requeue=True)
