@@ -4,7 +4,15 @@ from uuid import uuid4
 
 import pytest
 from baton_dev.testing.failover import READ_ONLY, new_connections
-from baton_messaging.database.errors import is_database_away, is_database_there, is_passing, takes_writes
+from baton_messaging.database.errors import (
+    MessagingStatementRefused,
+    is_database_away,
+    is_database_there,
+    is_database_trouble,
+    is_passing,
+    messaging_statements,
+    takes_writes,
+)
 from django.db import DatabaseError, connection, transaction
 from django.db.utils import InternalError
 
@@ -25,6 +33,16 @@ def test_a_server_that_takes_no_writes_is_away() -> None:
         assert not takes_writes()
         assert not is_database_there()
     assert is_database_there()
+
+
+def test_a_refusal_of_a_standby_is_no_fault_of_the_handlers_once_the_failover_is_over() -> None:
+    with new_connections(READ_ONLY):
+        with pytest.raises(MessagingStatementRefused) as raised, messaging_statements():
+            write()
+        assert is_passing(raised.value)
+    assert takes_writes()
+    assert is_passing(raised.value)
+    assert is_database_trouble(raised.value)
 
 
 def test_a_transaction_that_a_handler_made_read_only_is_the_handlers_fault() -> None:

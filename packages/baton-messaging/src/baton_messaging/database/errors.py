@@ -67,7 +67,7 @@ def is_database_away(error: BaseException) -> bool:
     if sqlstate is None:  # raised by the client side: no connection, or it broke
         return isinstance(error, InterfaceError | OperationalError)
     if sqlstate == _READ_ONLY:
-        return _is_server_read_only()
+        return _was_server_read_only(error.__cause__)
     return sqlstate in _AWAY or sqlstate.startswith("08")
 
 
@@ -119,7 +119,12 @@ def _answers(asked: Any = connection) -> bool:
         return False
 
 
-def _is_server_read_only() -> bool:
-    """Tell a standby from a transaction that a handler has made read-only itself, by asking on another connection."""
-    with dedicated_connection() as own:
-        return not _answers(own)
+def _was_server_read_only(refusal: Any) -> bool:
+    """Tell a standby from a transaction that a handler has made read-only itself, by asking on another connection.
+
+    Once for each refusal: at the second question the failover may be over, and the handler would be blamed for it.
+    """
+    if not hasattr(refusal, "was_server_read_only"):
+        with dedicated_connection() as own:
+            refusal.was_server_read_only = not _answers(own)
+    return bool(refusal.was_server_read_only)
