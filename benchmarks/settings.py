@@ -6,7 +6,7 @@ from baton_messaging.routing.queues import celery_queues
 from config.queues import PLATFORM
 from config.queues import QUEUES as PROJECT_QUEUES
 from config.settings import *  # noqa: F403
-from config.settings import BATON as _MESSAGING
+from config.settings import BATON as _PROJECT
 from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS as _OPTIONS
 from config.settings import DELIVERY_LIMIT
 from config.settings import INSTALLED_APPS as _APPS
@@ -14,6 +14,6 @@ from config.settings import INSTALLED_APPS as _APPS
 INSTALLED_APPS = [*_APPS, "benchmarks"]
 ROOT_URLCONF = "benchmarks.urls"
 QUEUES = (*PROJECT_QUEUES, Queue("benchmarks", owner=PLATFORM))
-BATON = {**_MESSAGING, "QUEUES": QUEUES}
+BATON = {**_PROJECT, "QUEUES": QUEUES}
 CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=DELIVERY_LIMIT)
 CELERY_BROKER_TRANSPORT_OPTIONS = {**_OPTIONS, "queues": (*_OPTIONS["queues"], "benchmarks")}

@@ -1,4 +1,4 @@
-"""Who owns which queue: the one table behind task_queues, task_routes, the dead-letter exchange and triage.
+"""Queues and their owners: the one table behind task_queues, task_routes, the dead-letter exchange and triage.
 
 One queue per app, one lane per app for work that may wait. A lane has a worker of its own, so it can neither starve
 its app's queue nor be starved by it. To add a queue, add a line here and a worker to the Procfile.

@@ -1,4 +1,4 @@
-"""Which URL belongs to whom."""
+"""URLs of the project: which belongs to whom."""
 
 from baton_messaging.ui.triage.pages import triage_page
 from django.contrib import admin

@@ -1,6 +1,6 @@
 """The environment of this process: ``env``, read once, when this package is imported.
 
-A wrong value ends the process with one line per variable and exit code 2, before Django, Celery or gunicorn can bury it
+A wrong value ends the process with one line per variable and exit code 2, before Django, Celery or gunicorn can hide it
 in a traceback. No line ever repeats a value: many of them hold a password.
 """
 

@@ -1,4 +1,4 @@
-"""Say in one line which server does not answer, under the name of the variable that chose it; never with a password."""
+"""Reachability of servers: one line says which does not answer, under its variable's name; never with a password."""
 
 import socket
 from urllib.parse import urlsplit

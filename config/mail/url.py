@@ -1,4 +1,4 @@
-"""Turn EMAIL_URL into Django's mail settings.
+"""EMAIL_URL becomes Django's mail settings.
 
     smtp://USER:PASSWORD@HOST:25        plain text
     smtp+tls://USER:PASSWORD@HOST:587   STARTTLS

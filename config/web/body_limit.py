@@ -1,4 +1,4 @@
-"""Turns away a request whose body is announced as too large (413) or with no length at all (411), before it is read.
+"""The body limit refuses a body announced as too large (413), or with no length (411), before it is read.
 
 Django itself answers 400 to the first, and in debug with a page of internals; of the second it sees an empty body,
 which would be refused as if a field were missing.

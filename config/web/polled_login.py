@@ -1,4 +1,4 @@
-"""Let a page that polls by htmx, and whose session is over, go to the login as a whole.
+"""A page that polls by htmx goes to the login as a whole once its session is over.
 
 htmx follows the redirect and would show the form to log in inside the page, in the place of the part that it polls.
 Only GET: what somebody has typed and sends by htmx is not thrown away.

@@ -1,4 +1,4 @@
-"""Turns away a query string with a NUL in it (400): no text of ours has one, and PostgreSQL refuses to look for it.
+"""A query text with a NUL in it is refused (400): no text of ours has one, and PostgreSQL refuses to look for it.
 
 Every list of the admin hands its filters to the database as they come. Whatever else is odd in a query string, Django
 replaces or its fields refuse.

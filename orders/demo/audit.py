@@ -1,4 +1,4 @@
-"""Is everything done, and done once? Asked of the database and the mail folder, not of the API that is on trial."""
+"""Is everything done, and done once? Asked of the database and the mail folder, not of the API that is tested."""
 
 import os
 from collections import Counter

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from baton_dev.project import PROJECT_DIR
-from baton_dev.testing.processes import _environment
+from baton_dev.testing.processes import process_environment
 
 from orders import services
 from tests.orders.factories import a_request, products
@@ -36,7 +36,7 @@ def test_triage_imports_nothing_that_only_others_need_and_looks_for_no_garbage_m
     ended = subprocess.run(
         [sys.executable, "-c", PROBE, "triage", str(order.pk)],
         cwd=PROJECT_DIR,
-        env=_environment(),
+        env=process_environment(),
         capture_output=True,
         text=True,
         timeout=60,
@@ -68,6 +68,11 @@ def test_make_run_and_its_servers_start_without_what_the_programs_need(module: s
 def test_whoever_has_the_settings_has_the_celery_application() -> None:
     probe = "import config.settings, celery; print(celery.current_app.main)"
     seen = subprocess.run(
-        [sys.executable, "-c", probe], cwd=PROJECT_DIR, env=_environment(), capture_output=True, text=True, check=True
+        [sys.executable, "-c", probe],
+        cwd=PROJECT_DIR,
+        env=process_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert seen.stdout == "config\n"

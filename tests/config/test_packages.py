@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
@@ -51,8 +52,8 @@ def test_no_test_of_a_package_names_a_sample_app_of_the_project(package: Path) -
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
 def test_a_wheel_holds_the_package_and_its_licence_and_nothing_else(package: Path, tmp_path: Path) -> None:
-    build = ["-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "-w", tmp_path, package]
-    subprocess.run([sys.executable, *build], check=True)
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*build, "-w", str(tmp_path), str(package)], check=True)
     (path,) = tmp_path.iterdir()
     with ZipFile(path) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
@@ -69,3 +70,8 @@ def test_every_folder_of_tests_is_a_package() -> None:
     found = [(suite, module) for suite in suites for module in modules(suite)]
     folders = {folder for suite, module in found for folder in module.parents if folder.is_relative_to(suite)}
     assert [str(folder) for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
+
+
+def test_repository_and_packages_have_one_version() -> None:
+    files = [PROJECT_DIR / "pyproject.toml", *(package / "pyproject.toml" for package in PACKAGES)]
+    assert len({tomllib.loads(file.read_text())["project"]["version"] for file in files}) == 1

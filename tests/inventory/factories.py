@@ -1,14 +1,17 @@
-"""Stock and demands for the tests of inventory."""
+"""Stock, demands and events of orders for the tests of inventory."""
 
+from decimal import Decimal
 from threading import Thread
 from uuid import UUID
 
 from baton_dev.testing.processes import wait_until
 from django.db import connection
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from inventory.allocation import Demand
 from inventory.models import StockItem
+from orders.events import Line, OrderCancelled, OrderPlaced
 
 
 def stock(**on_hand: int) -> None:
@@ -18,6 +21,15 @@ def stock(**on_hand: int) -> None:
 def demand(*skus: str, order_id: UUID | None = None, **quantities: int) -> Demand:
     """One order: a piece of each SKU named, or the quantities given."""
     return Demand.of_lines(order_id or uuid7(), [*((sku, 1) for sku in skus), *quantities.items()])
+
+
+def placed(quantity: int = 2) -> OrderPlaced:
+    lines = (Line(sku="A", quantity=quantity),)
+    return OrderPlaced(order_id=uuid7(), placed_at=timezone.now(), lines=lines, total=Decimal(1), currency="EUR")
+
+
+def cancelled(order_id: UUID) -> OrderCancelled:
+    return OrderCancelled(order_id=order_id, placed_at=timezone.now(), total=Decimal(1), currency="EUR")
 
 
 def wait_until_blocked(thread: Thread) -> None:

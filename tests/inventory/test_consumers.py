@@ -1,29 +1,14 @@
 """The consumers of inventory without a broker: what a worker would leave, by the package's test kit."""
 
-from decimal import Decimal
-from uuid import UUID
-
 import pytest
 from baton_messaging.testing import DeathReason, assert_published, dead_letters, deliver, deliver_bundle, published
-from django.utils import timezone
-from uuid_utils.compat import uuid7
 
 from inventory.events import StockRejected, StockReserved
 from inventory.models import Reservation
 from inventory.tasks import release_stock, reserve_stock
-from orders.events import Line, OrderCancelled, OrderPlaced
-from tests.inventory.factories import reserved, stock
+from tests.inventory.factories import cancelled, placed, reserved, stock
 
 pytestmark = pytest.mark.django_db
-
-
-def placed(quantity: int = 2) -> OrderPlaced:
-    lines = (Line(sku="A", quantity=quantity),)
-    return OrderPlaced(order_id=uuid7(), placed_at=timezone.now(), lines=lines, total=Decimal(1), currency="EUR")
-
-
-def cancelled(order_id: UUID) -> OrderCancelled:
-    return OrderCancelled(order_id=order_id, placed_at=timezone.now(), total=Decimal(1), currency="EUR")
 
 
 def test_an_order_that_comes_twice_is_reserved_and_answered_once() -> None:

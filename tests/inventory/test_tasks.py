@@ -1,21 +1,16 @@
 """The consumers in real processes: relay and worker."""
 
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 from baton_dev.testing.processes import running, wait_until, worker_command
 from baton_messaging.publish import publish
 from baton_messaging.testing import DeathReason, dead_letters
 from django.db import transaction
-from django.utils import timezone
-from uuid_utils.compat import uuid7
 
 from inventory.models import Reservation
-from orders.events import Line, OrderCancelled, OrderPlaced
-from tests.inventory.factories import reserved, stock
+from tests.inventory.factories import cancelled, placed, reserved, stock
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("relay", "_inventory_worker")]
 
@@ -25,15 +20,6 @@ def _inventory_worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
     """Run a worker for this app only: the orders of these tests are known to no other."""
     with running(worker_command("inventory"), log=tmp_path / "worker.log", ready=" ready."):
         yield
-
-
-def placed(quantity: int) -> OrderPlaced:
-    lines = (Line(sku="A", quantity=quantity),)
-    return OrderPlaced(order_id=uuid7(), placed_at=timezone.now(), lines=lines, total=Decimal(1), currency="EUR")
-
-
-def cancelled(order_id: UUID) -> OrderCancelled:
-    return OrderCancelled(order_id=order_id, placed_at=timezone.now(), total=Decimal(1), currency="EUR")
 
 
 def test_one_bad_order_does_not_take_its_bundle_with_it() -> None:

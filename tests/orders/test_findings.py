@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.recovery import findings
+from baton_messaging.recovery.findings import findings
 from django.db.models.functions import Now
 from django.utils import timezone
 from uuid_utils.compat import uuid7

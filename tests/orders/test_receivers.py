@@ -60,20 +60,20 @@ def test_an_order_whose_next_message_dies_while_the_last_letter_is_settled_keeps
     order = an_order()
     placed = assert_published(OrderPlaced, key=order.pk)
     letter = a_dead_letter(placed, consumer="inventory.reserve_stock")
-    is_buried, is_settled = Event(), Event()
+    is_dead_lettered, is_settled = Event(), Event()
 
     def die_at_the_same_time() -> None:
         try:
             with transaction.atomic():
                 a_dead_letter(placed, consumer="orders.record_sale")
-                is_buried.set()
+                is_dead_lettered.set()
                 is_settled.wait(1)  # who settles waits for us
         finally:
             connection.close()
 
     worker = Thread(target=die_at_the_same_time)
     worker.start()
-    assert is_buried.wait(10)
+    assert is_dead_lettered.wait(10)
     discard_dead_letter(letter)
     is_settled.set()
     worker.join(10)

@@ -6,7 +6,7 @@ import sys
 from uuid import uuid4
 
 import pytest
-from baton_dev.testing.processes import _environment
+from baton_dev.testing.processes import process_environment
 from baton_messaging.publish import publish
 from django.db import transaction
 
@@ -24,7 +24,7 @@ def run(
     program: str, *words: str, blocked: list[str] = EXTRAS, settings: str = "tests.project.bare", **variables: str
 ) -> tuple[int, str]:
     """Return exit code and all output of a program that cannot import what is blocked."""
-    environment = {**os.environ, **_environment(), "DJANGO_SETTINGS_MODULE": settings, **variables}
+    environment = {**os.environ, **process_environment(), "DJANGO_SETTINGS_MODULE": settings, **variables}
     command = [sys.executable, "-c", WITHOUT.format(blocked=blocked) + program, *words]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     return ended.returncode, ended.stdout + ended.stderr

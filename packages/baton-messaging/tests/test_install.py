@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from baton_dev.project import PROJECT_DIR
-from baton_dev.testing.processes import _environment
+from baton_dev.testing.processes import process_environment
 from baton_messaging import tasks as package_tasks
 from baton_messaging.broker.redis import transport as redis_transport
 from baton_messaging.install import beat_schedule, install, is_installed
@@ -99,7 +99,7 @@ def test_the_schedule_has_each_task_of_the_package_and_none_expires_after_the_ne
 
 def test_the_module_is_imported_while_settings_are_read_and_asks_for_none() -> None:
     probe = "import baton_messaging.install, django.conf, sys; print(django.conf.settings.configured, *sys.modules)"
-    environment = {**_environment(), "DJANGO_SETTINGS_MODULE": "nowhere"}
+    environment = {**process_environment(), "DJANGO_SETTINGS_MODULE": "nowhere"}
     ended = subprocess.run(
         [sys.executable, "-c", probe], cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, check=True
     )

@@ -4,6 +4,6 @@ A deployment uses none of this: it names its servers in the environment and star
 
 Top-level modules are the run: ``run`` (the commands), ``stack`` (everything that runs), ``banner``, ``console``,
 ``drain``, ``environment``, ``readiness``, and ``project``, which is all that this package knows of the project. Beside
-them: ``demo``, the engine of `make demo`; ``translations``; ``servers`` and ``supervisor``; ``testing``, for tests on
-real servers and processes.
+them: ``demo``, the engine of `make demo`; ``blame``, that of `make blame`; ``translations``; ``servers`` and
+``supervisor``; ``testing``, for tests on real servers and processes.
 """

@@ -1,4 +1,4 @@
-"""Show on one screen what many processes write: `name | line`.
+"""The console shows on one screen what many processes write: `name | line`.
 
 Supervisord keeps a log file for each process; this follows them. What supervisord says about a process (its own log)
 is shown in plain words under the name of that process.

@@ -1,4 +1,4 @@
-"""Stop a run in good order: programs finish what they hold, services go last, nothing is left behind."""
+"""A drain ends a run in good order: programs finish what they hold, services go last, nothing is left behind."""
 
 import time
 from collections.abc import Callable

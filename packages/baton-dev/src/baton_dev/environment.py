@@ -1,4 +1,4 @@
-"""Complete the environment for a run on the developer's own machine. To be called before config.env is imported.
+"""The environment is completed for a run on the developer's own machine. To be called before config.env is imported.
 
 In order of precedence: the process environment, the file `.env`, what this module makes up (debug on, a secret key that
 is kept in the state directory). A deployment never comes through here.

@@ -1,4 +1,4 @@
-"""Is everything at work? The processes say so themselves, each in a row of its own (baton_messaging/processes).
+"""Readiness is told by the processes themselves, each in a row of its own (baton_messaging/processes).
 
 A process that runs may still be importing, or die at its start again and again; the supervisor cannot tell.
 """

@@ -142,7 +142,7 @@ def test_a_message_past_its_soft_limit_dies_and_names_the_limit() -> None:
     assert effects(sample_id) == []
 
 
-def test_a_bundle_past_its_soft_limit_is_taken_apart_and_each_message_gets_the_whole_limit() -> None:
+def test_a_bundle_past_its_soft_limit_is_split_and_each_message_gets_the_whole_limit() -> None:
     ids = [uuid4() for _ in range(12)]  # 7.2 s together, of 6; and 5 s to spare for each alone
     place(*(Sampled(sample_id=sample_id, seconds=0.6) for sample_id in ids))
     for sample_id in ids:
@@ -203,7 +203,7 @@ def test_a_failover_to_a_server_that_takes_no_writes_yet_costs_no_message(worker
 
 
 @pytest.mark.parametrize("garbage", ["no signature at all", '{"message_id": 1}:c2lnbmF0dXJl', "", "\x00"])
-def test_what_is_no_envelope_is_buried_and_its_bundle_gets_through(garbage: str) -> None:
+def test_what_is_no_envelope_is_dead_lettered_and_its_bundle_gets_through(garbage: str) -> None:
     sample_id = uuid4()
     with transaction.atomic():
         publish(Sampled(sample_id=sample_id))
@@ -215,9 +215,9 @@ def test_what_is_no_envelope_is_buried_and_its_bundle_gets_through(garbage: str)
     assert letter.reason == Reason.BAD_SIGNATURE
 
 
-def test_what_is_no_envelope_is_buried_once_however_often_its_bundle_is_delivered() -> None:
-    """As after a worker that was killed between the recording and the ack; taken apart, the bundle keeps its root."""
-    for task_id, root_id in [("first", "first"), ("first", "first"), ("taken apart", "first"), ("another", "another")]:
+def test_what_is_no_envelope_is_dead_lettered_once_however_often_its_bundle_is_delivered() -> None:
+    """As after a worker that was killed between the recording and the ack; split, the bundle keeps its root."""
+    for task_id, root_id in [("first", "first"), ("first", "first"), ("split", "first"), ("another", "another")]:
         with in_a_request(id=task_id, root_id=root_id) as task:
             deliver(task, ["no signature at all"])
     assert DeadLetter.objects.filter(reason=Reason.BAD_SIGNATURE).count() == 2

@@ -142,7 +142,8 @@ class Broker:
             [*command, *options],
             log=directory / f"{name}.log",
             env={
-                "CELERY_BROKER_URL": self.service.url,
+                "CELERY_BROKER_URL": "",  # a project may name its variable otherwise: only its settings know the URL
+                "CONTRACT_BROKER_URL": self.service.url,
                 "CONTRACT_VISIBILITY_TIMEOUT": str(visibility_timeout or self.visibility_timeout or ""),
                 "CONTRACT_IS_ALERT": "1" if alert else "",
             },

@@ -21,7 +21,7 @@ HARD_LIMIT_SECONDS = 1
 
 logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s")
 visibility = os.environ.get("CONTRACT_VISIBILITY_TIMEOUT")
-app = make_app(os.environ["CELERY_BROKER_URL"], visibility_timeout=float(visibility) if visibility else None)
+app = make_app(os.environ["CONTRACT_BROKER_URL"], visibility_timeout=float(visibility) if visibility else None)
 if os.environ["CONTRACT_IS_ALERT"]:
     Consumer.renewal_seconds = ALERT_RENEWAL_SECONDS
     app.conf.broker_heartbeat = ALERT_HEARTBEAT_SECONDS
@@ -88,6 +88,6 @@ def wait(path: str) -> None:
 
 @app.task(name="requeue_bundle", bind=True)
 def requeue_bundle(self: "Task[Any, Any]", path: str) -> None:
-    """Note how often the message came back before, and hand it back."""
+    """Note how often the message came back before, and requeue it."""
     note(path, str((self.request.headers or {}).get("x-delivery-count", 0)))
     raise Reject("again", requeue=True)

@@ -28,7 +28,7 @@ def first_look(connection: kombu.Connection) -> None:
 
 
 def look(connection: kombu.Connection) -> None:
-    """Look at a queue as the heart does: it takes any error for a broker that is away."""
+    """Look at a queue as the heartbeat does: it takes any error for a broker that is away."""
     intake = Intake()
     for _ in range(2):  # at first it takes note of what was received
         intake.is_flowing(Consuming(connection), queues=[QUEUES[1]], room=1)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.parametrize("session_broker", ["rabbitmq"], indirect=Tr
 
 
 class Consuming:
-    """What the heart of a worker asks its consumer."""
+    """What the heartbeat of a worker asks its consumer."""
 
     is_receiving = True
     received_count = 0

@@ -13,7 +13,7 @@ from celery import current_app
 DEAD = dead_letter_queue().name
 
 
-def bury_in_broker(*sealed: str, task: str = "sample.renamed_v2", **headers: Any) -> None:
+def dead_letter_in_broker(*sealed: str, task: str = "sample.renamed_v2", **headers: Any) -> None:
     """Put a message into the dead-letter queue, as a broker does."""
     body = json.dumps([[list(sealed)], {}, {}])
     publish(body, headers={"task": task, "id": str(uuid4()), **headers})

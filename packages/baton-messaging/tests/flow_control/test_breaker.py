@@ -1,6 +1,5 @@
 """The circuit breaker, step by step, against the real tables and the real broker."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from uuid import uuid4
 
@@ -13,7 +12,6 @@ from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, 
 from baton_messaging.publish import publish
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
-from celery import current_app
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -25,12 +23,6 @@ from tests.sample.models import Effect
 from tests.sample.tasks import take_one
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
-
-
-@pytest.fixture
-def producer() -> Iterator[kombu.Producer]:
-    with current_app.connection_for_write() as broker:
-        yield current_app.amqp.Producer(broker, auto_declare=False)
 
 
 def published(*behaviours: str) -> list[Envelope]:
@@ -105,7 +97,7 @@ def test_the_relay_parks_what_is_published_while_it_is_open(producer: kombu.Prod
     assert Attempt.objects.get(message_id=envelope.message_id).attempt == 0
 
 
-def test_one_message_at_a_time_is_on_trial_and_a_failed_one_costs_no_attempt(producer: kombu.Producer) -> None:
+def test_one_message_at_a_time_is_a_probe_and_a_failed_one_costs_no_attempt(producer: kombu.Producer) -> None:
     opened()
     attempts_before = Attempt.objects.count()
     (first,) = begin_probe(producer)
@@ -119,7 +111,7 @@ def test_one_message_at_a_time_is_on_trial_and_a_failed_one_costs_no_attempt(pro
     assert second.message_id != first.message_id
 
 
-def test_a_trial_that_succeeds_closes_the_circuit_and_lets_all_go(producer: kombu.Producer) -> None:
+def test_a_probe_that_succeeds_closes_the_circuit_and_lets_all_go(producer: kombu.Producer) -> None:
     opened()
     run(*published("ok", "ok"))
     Attempt.objects.filter(attempt__gt=0).update(sent_at=timezone.now())
@@ -134,7 +126,7 @@ def test_a_trial_that_succeeds_closes_the_circuit_and_lets_all_go(producer: komb
     assert sum(len(bundle) for bundle in bundles()) == 1
 
 
-def test_a_trial_that_dies_of_itself_gives_its_place_to_the_next(producer: kombu.Producer) -> None:
+def test_a_probe_that_dies_of_itself_gives_its_place_to_the_next(producer: kombu.Producer) -> None:
     opened()
     Attempt.objects.all().update(sent_at=timezone.now())
     run(*published("permanent", "ok"))
@@ -145,7 +137,7 @@ def test_a_trial_that_dies_of_itself_gives_its_place_to_the_next(producer: kombu
     assert second.message_id != first.message_id
 
 
-def test_a_trial_that_nobody_answers_is_over_in_the_end(producer: kombu.Producer) -> None:
+def test_a_probe_that_nobody_answers_is_over_in_the_end(producer: kombu.Producer) -> None:
     opened()
     begin_probe(producer)  # and the broker lost it
     Circuit.objects.update(probe_sent_at=timezone.now() - timedelta(seconds=301))
@@ -153,7 +145,7 @@ def test_a_trial_that_nobody_answers_is_over_in_the_end(producer: kombu.Producer
 
 
 @pytest.mark.parametrize(("event_name", "probe_count"), [("sample.chained", 1), ("sample.sampled", 0)])
-def test_a_key_that_is_paused_for_another_event_can_be_on_trial(
+def test_a_key_that_is_paused_for_another_event_can_be_let_through_as_a_probe(
     event_name: str, probe_count: int, producer: kombu.Producer
 ) -> None:
     opened()
@@ -162,7 +154,7 @@ def test_a_key_that_is_paused_for_another_event_can_be_on_trial(
     assert len(begin_probe(producer)) == probe_count
 
 
-def test_after_the_patience_a_trial_costs_attempts_again(producer: kombu.Producer) -> None:
+def test_after_the_grace_a_probe_costs_attempts_again(producer: kombu.Producer) -> None:
     opened()
     Circuit.objects.update(opened_at=timezone.now() - timedelta(hours=7))
     (probed,) = begin_probe(producer)

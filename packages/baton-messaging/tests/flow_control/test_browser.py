@@ -61,7 +61,7 @@ def test_who_may_only_look_sees_no_way_to_pause_or_resume(open_as: OpenAs) -> No
     expect(page.locator("select[name=action] option[value=resume_selected]")).to_have_count(0)
 
 
-def test_an_open_circuit_is_shown_with_its_error_and_its_next_trial(open_as: OpenAs) -> None:
+def test_an_open_circuit_is_shown_with_its_error_and_its_next_probe(open_as: OpenAs) -> None:
     an_open_circuit()
     page = open_as(an_operator("view_circuit"), CIRCUITS)
     row = page.locator("#result_list")

@@ -1,7 +1,5 @@
 """The kill switch, step by step."""
 
-from collections.abc import Iterator
-
 import kombu
 import pytest
 from baton_messaging.audit.actors import Actor
@@ -15,7 +13,6 @@ from baton_messaging.models import Attempt, AuditEntry, OutboxMessage, Pause, Pr
 from baton_messaging.models.audit import Action, Outcome
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
-from celery import current_app
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -29,12 +26,6 @@ from tests.sample.tasks import take_one
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 CONSUMER = Target(consumer="sample.take_one")
 ANN = Actor(name="ann", via="command")
-
-
-@pytest.fixture
-def producer() -> Iterator[kombu.Producer]:
-    with current_app.connection_for_write() as broker:
-        yield current_app.amqp.Producer(broker, auto_declare=False)
 
 
 def sent() -> int:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from baton_messaging.models import Attempt
-from baton_messaging.recovery import Finding, reconciler
+from baton_messaging.recovery import reconciler
+from baton_messaging.recovery.findings import Finding
 from celery import current_app
 from django.core.management import CommandError, call_command
 

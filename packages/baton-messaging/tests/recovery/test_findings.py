@@ -5,8 +5,7 @@ from datetime import timedelta
 
 import pytest
 from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.recovery import Finding, findings, finds
-from baton_messaging.recovery.findings import _checks
+from baton_messaging.recovery.findings import Finding, _checks, findings, finds
 from baton_messaging.routing.discovery import discover
 from django.db import OperationalError, connection
 from django.db.models.functions import Now

@@ -1,24 +1,15 @@
 """Many bundles are sent together; when that fails, one by one, which loses nothing."""
 
-from collections.abc import Iterator
-
 import kombu
 import pytest
 from baton_messaging.broker.redis.notify import NotifyingBatch
 from baton_messaging.models import OutboxMessage
 from baton_messaging.relaying.outbox_round import send_outbox
-from celery import current_app
 from kombu.exceptions import BatchPublishError  # type: ignore[attr-defined]  # the stubs are older
 
 from tests.relaying.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
-
-
-@pytest.fixture
-def producer() -> Iterator[kombu.Producer]:
-    with current_app.connection_for_write() as broker:
-        yield current_app.amqp.Producer(broker, auto_declare=False)
 
 
 def test_many_bundles_wait_for_the_broker_once(producer: kombu.Producer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_a_message_whose_lease_has_ended_is_the_next_relays() -> None:
     ("send_round", "rows", "moment"),
     [(send_outbox, OutboxMessage.objects, "available_at"), (send_retries, Attempt.objects, "claimed_until")],
 )
-def test_what_another_relay_has_by_now_is_not_buried(
+def test_what_another_relay_has_by_now_is_not_dead_lettered(
     send_round: Any, rows: Any, moment: str, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     settings.BATON = {**settings.BATON, "RELAY_MAX_SEND_FAILURES": 1}

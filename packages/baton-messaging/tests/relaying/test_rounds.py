@@ -1,7 +1,6 @@
 """The relay's rounds against a real broker: what it does when things go wrong on its side of the boundary."""
 
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 
 import kombu
@@ -20,12 +19,6 @@ from pytest_django import Settings
 from tests.relaying.outbox_and_queue import bundles, place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
-
-
-@pytest.fixture
-def producer() -> Iterator[kombu.Producer]:
-    with current_app.connection_for_write() as broker:
-        yield current_app.amqp.Producer(broker, auto_declare=False)
 
 
 def test_a_single_message_travels_alone_and_many_share_bundles(producer: kombu.Producer) -> None:

@@ -1,4 +1,4 @@
-"""Find and check TCP ports on this machine.
+"""TCP ports of this machine are found and checked.
 
 Ports chosen here lie below the range that Linux hands out to outgoing connections (32768 and up), so that a port
 which is remembered between two runs is not lost to a passing client in the meantime.

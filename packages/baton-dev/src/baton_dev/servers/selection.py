@@ -1,4 +1,4 @@
-"""Which PostgreSQL and which broker a local run uses: the ones that the environment names, or its own."""
+"""The selection of PostgreSQL and broker for a local run: the ones that the environment names, or its own."""
 
 from collections.abc import Iterable
 

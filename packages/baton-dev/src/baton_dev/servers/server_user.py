@@ -1,4 +1,4 @@
-"""Decide where PostgreSQL may live when Baton is run by root.
+"""The user of a server, and where PostgreSQL may live when Baton is run by root.
 
 PostgreSQL refuses to run as root, so root runs it as a user of its own. That user can reach neither the data nor the
 program when the checkout lies below a closed directory, such as a home with mode 0700. Opening that directory to the

@@ -1,4 +1,4 @@
-"""Run a server in the state directory, as a child of whoever needs it.
+"""A service is a server in the state directory, run as a child of whoever needs it.
 
 A lock file is held by the server itself for as long as any of its processes lives: exec() hands it over. So the lock
 says what a pid file cannot: after kill -9 it is free, and nobody starts a second server on the same data.

@@ -1,4 +1,4 @@
-"""Write supervisord's configuration: two groups, of which the programs stop first and together, the services last.
+"""Supervisord's configuration has two groups: the programs stop first and together, the services last.
 
 Supervisord starts a program again at once when it had been up for SETTLED_SECONDS; when it dies younger, after 1, 2,
 3 … seconds, QUICK_RETRIES times. Then it gives up, and supervisor/supervisor.py takes over.

@@ -1,4 +1,4 @@
-"""Read the Procfile: `name: command`, one process a line."""
+"""The Procfile is read: `name: command`, one process a line."""
 
 import re
 import shlex

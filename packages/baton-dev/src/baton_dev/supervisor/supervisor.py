@@ -1,4 +1,4 @@
-"""Keep the programs of the Procfile running under supervisord, and stop them in good order.
+"""A supervisor keeps the programs of the Procfile running under supervisord, and stops them in good order.
 
 What dies is started again: at once when it had been up for a while, after 1, 2, 3 … seconds when it dies young, and
 every RETRY_SECONDS from then on; nothing is ever given up. On the way down the programs go first and together, each

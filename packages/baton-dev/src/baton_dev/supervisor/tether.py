@@ -1,4 +1,4 @@
-"""Run a program that ends when its parent does: `python -m baton_dev.supervisor.tether SIGNAL program arguments…`.
+"""A tether ends a program when its parent ends: `python -m baton_dev.supervisor.tether SIGNAL program arguments…`.
 
 A supervisor killed with -9 cannot stop what it started. Linux can: a process may ask for a signal at the death of its
 parent, and keeps that wish when it turns into another program by exec(). So no process stands in between, and
@@ -26,7 +26,7 @@ def signal_on_parent_death(number: signal.Signals) -> None:
 def tethered(command: Iterable[str], number: signal.Signals = signal.SIGTERM) -> list[str]:
     """Return the command that runs `command` until it ends or its parent does, which then sends the signal.
 
-    The file and not the module: importing the package would import Celery, before each program anew.
+    The file, isolated, and not the module: it is in front of each program, and has to import nothing else.
     """
     return [sys.executable, "-I", __file__, number.name.removeprefix("SIG"), *command]
 

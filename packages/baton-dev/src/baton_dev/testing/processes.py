@@ -75,7 +75,7 @@ class Process:
     ) -> None:
         self.log = log
         log.touch()
-        self._handle = start(command, log, {**_environment(), **(env or {})})
+        self._handle = start(command, log, {**process_environment(), **(env or {})})
         started.append(self)
 
     @property
@@ -171,7 +171,7 @@ def collector_command() -> list[str]:
     return manage_command("collect_dead_letters", "--skip-checks")
 
 
-def _environment() -> dict[str, str]:
+def process_environment() -> dict[str, str]:
     return {**os.environ, "DATABASE_URL": url_of_test_database(), "PYTHONUNBUFFERED": "1"}
 
 

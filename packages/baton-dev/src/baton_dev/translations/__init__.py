@@ -1,4 +1,4 @@
-"""Is every text that users read translated? ``python -m baton_dev.translations`` tells, and brings what is missing.
+"""Translations of every text that users read: ``python -m baton_dev.translations`` tells what is missing, and adds it.
 
 Needs polib, from the development dependencies.
 """

@@ -1,4 +1,4 @@
-"""Keep the Japanese catalogues in step with the code.
+"""The Japanese catalogues are kept in step with the code.
 
 python -m baton_dev.translations          add new texts, drop unused ones, compile; exit 1 while one is not translated
 python -m baton_dev.translations --check  change nothing, only tell what is wrong

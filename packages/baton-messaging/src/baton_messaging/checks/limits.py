@@ -67,7 +67,7 @@ def check_settings_against_each_other(**_kwargs: Any) -> list[CheckMessage]:
             "E006",
             f"Expected {smaller} < {larger}, got {value_of(smaller):g} and {value_of(larger):g}.",
             hint="The inbox makes a second delivery or a replay harmless, so it must outlive both; a lease and a "
-            "patience must outlast what they wait for.",
+            "grace must outlast what they wait for.",
         )
         for names in ASCENDING
         for smaller, larger in pairwise(names)

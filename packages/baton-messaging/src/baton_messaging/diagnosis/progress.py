@@ -114,7 +114,7 @@ def _state_of_retry(last_attempt: Attempt) -> tuple[State, datetime]:
 
 
 def _hold(state: State, message: OutboxMessage, place: Place, holds: Holds) -> Hold | None:
-    """Return what holds the message back. What is in a worker's hand or on its way there is parked when it arrives."""
+    """Return what holds the message back. What is in flight, or on its way to a worker, is parked when it arrives."""
     if state in SETTLED:
         return None
     message_id, consumer = place

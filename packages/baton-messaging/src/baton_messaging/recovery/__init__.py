@@ -7,7 +7,3 @@ The room is the platform's. It keeps the promise that no message is lost, not ev
 It runs every minute, as a task. Killed at any line, or run twice at a time, it harms nothing: each message is sent
 again by one conditional statement, and the inbox absorbs a copy that was not needed.
 """
-
-from baton_messaging.recovery.findings import Finding, findings, finds
-
-__all__ = ["Finding", "findings", "finds"]

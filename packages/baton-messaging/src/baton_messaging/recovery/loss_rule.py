@@ -47,7 +47,7 @@ class QueueState:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether no message is in the queue, nor on its way from it into a worker's hand."""
+        """Tell whether no message is in the queue, nor on its way from it to a worker."""
         if self.depth.waiting:
             return False
         return self.is_in_flight_known if self.depth.taken is None else self.depth.taken == 0

@@ -91,7 +91,7 @@ def _try_to_send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Prod
     except amqp.exceptions.ChannelError as error:
         _start_anew(producer)
         if _is_too_large(error):
-            return _send_apart(consumer, bundle, producer, error)
+            return _send_one_by_one(consumer, bundle, producer, error)
         return _refused(bundle, _of_queue(consumer, error))
     except BROKER_ERRORS as error:
         if isinstance(error.__cause__, UnroutableMessage):  # kombu wraps it where the transport is Redis
@@ -99,7 +99,7 @@ def _try_to_send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Prod
             return _refused(bundle, error.__cause__)
         raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
     except Exception as error:
-        return _send_apart(consumer, bundle, producer, error)
+        return _send_one_by_one(consumer, bundle, producer, error)
     return {}
 
 
@@ -140,7 +140,7 @@ def _is_too_large(error: amqp.exceptions.ChannelError) -> bool:
     return is_publishing and isinstance(error, amqp.exceptions.PreconditionFailed)
 
 
-def _send_apart(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer, error: Exception) -> Refusals:
+def _send_one_by_one(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer, error: Exception) -> Refusals:
     """Find the culprit: the others of its bundle get through."""
     if len(bundle) == 1:
         return _refused(bundle, error)

@@ -8,6 +8,8 @@
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
 - Celery does not tell whether it takes messages. Here it counts what it receives (processes reads it).
 - A task that a child takes up while the worker stops is forgotten, and run again. Here it is waited for.
+- For ``countdown`` on RabbitMQ Celery asks ``broker_url``, and ends a worker that knows its broker by
+  ``broker_read_url`` and ``broker_write_url`` only. Here it is told.
 - With the pool ``solo`` a task holds up the event loop, and the leases with it. Here a thread renews them on Redis.
   Hazard: on RabbitMQ such a task holds up the heartbeats, too; one longer than two of them runs again.
 
@@ -48,6 +50,8 @@ class Consumer(CeleryConsumer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not self.app.conf.broker_url:
+            self.app.conf.update(broker_url=self.app.conf.broker_write_url)
         queues = self.app.amqp.queues
         self._dead_letter_queues = dead_letter_queues(queues.values())
         queues.deselect([queue.name for queue in self._dead_letter_queues])

@@ -16,7 +16,7 @@ from baton_messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.observability.statistics.outbox import outbox_standing
-from baton_messaging.recovery import Finding
+from baton_messaging.recovery.findings import Finding
 from celery import current_app
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder

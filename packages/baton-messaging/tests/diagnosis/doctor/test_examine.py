@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from baton_dev.project import PROJECT_DIR
-from baton_dev.testing.processes import _environment, manage_command
+from baton_dev.testing.processes import manage_command, process_environment
 from baton_messaging.diagnosis.doctor import examination
 from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, Observation, Status, examines, observed
 from baton_messaging.diagnosis.doctor.examine import examine_all
@@ -148,7 +148,7 @@ def test_the_command_exits_1_on_a_finding_and_0_without(capsys: pytest.CaptureFi
 
 def test_a_database_that_is_away_leaves_the_other_questions_answered() -> None:
     """In a process of its own: pytest's keeps the database's address."""
-    environment = {**_environment(), "DATABASE_URL": "postgres://nobody:pa55word@127.0.0.1:1/none"}
+    environment = {**process_environment(), "DATABASE_URL": "postgres://nobody:pa55word@127.0.0.1:1/none"}
     command = manage_command("doctor", "--format", "json", "--settings", "tests.settings")
     ended = subprocess.run(
         command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, timeout=60, check=False

@@ -43,7 +43,7 @@ from tests.diagnosis.triage.world import (
 
 AWAY = Reach(False, "ConnectionError")
 PAUSE = Held(ago(90), by="ann", why="the server moves", resume="mail.send")
-CIRCUIT = Held(ago(90), error_class="MailUnavailable", next_trial_at=NOW)
+CIRCUIT = Held(ago(90), error_class="MailUnavailable", next_probe_at=NOW)
 IN_QUEUE, TAKEN = Sighting("queue", 214), Sighting("taken")
 DUE = replace(FAILED, due_at=ago(1))
 RUNNING = Work("running", "10 / 90", "bulk@host", ago(30), NOW + timedelta(seconds=9))

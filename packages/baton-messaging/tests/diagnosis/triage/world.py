@@ -37,7 +37,7 @@ def process(role: str, **changes: Any) -> Process:
 WORKER, RELAY, COLLECTOR, BEAT = (
     process(role, last_finished_at=ago(3)) for role in ("worker", "relay", "collector", "beat")
 )
-HOUSEKEEPER = process("worker", name="messaging@host", queues=("messaging",))
+HOUSEKEEPER = process("worker", name="baton@host", queues=("baton",))
 SILENT = {"is_fresh": False, "beaten_at": ago(60)}
 UNSENT = Published(ago(60), available_at=ago(60))
 SENT = Published(ago(60), ago(59), is_sent=True)
@@ -72,7 +72,7 @@ def facts(*deliveries: Delivery, without: tuple[Process, ...] = (), **changes: A
         processes=processes,
         queues={"mail": QueueSnapshot(214, is_complete=True)},
         owners={"shop": SHOP, "stock": CARE},
-        platform_queue="messaging",
+        platform_queue="baton",
         retention_seconds=86_400,
     )
     return replace(world, **changes)

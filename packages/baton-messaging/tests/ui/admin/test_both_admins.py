@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from baton_dev.testing.processes import _environment
+from baton_dev.testing.processes import process_environment
 from baton_messaging.flow_control.pauses import Target, pause
 from django.contrib.auth.models import User
 
@@ -54,7 +54,7 @@ def test_every_page_opens_in_both_admins(admin: str) -> None:
     pause(Target(consumer="sample.take_one"), actor=SHELL, why="the mail server moves")
     beat("relay@test", "relay")
     command = [sys.executable, "-m", "tests.ui.admin.open_pages", *wanted]
-    environment = {**os.environ, **_environment(), "DJANGO_SETTINGS_MODULE": admin}
+    environment = {**os.environ, **process_environment(), "DJANGO_SETTINGS_MODULE": admin}
     opened = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert opened.returncode == 0, opened.stderr
     answers = json.loads(opened.stdout.splitlines()[-1])

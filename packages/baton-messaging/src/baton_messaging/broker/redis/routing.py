@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 class RoutingChannel(kombu_redis.Channel):
-    """A channel that knows the project's queues by heart."""
+    """A channel that knows the project's queues without asking Redis."""
 
     exchange: str = ""
     queues: Collection[str] = ()

@@ -51,7 +51,7 @@ def _of_limit(arrival: Arrival, notes: list[Interruption]) -> Cause:
     )
     runs = sum(note.kind in (InterruptionKind.TIME_LIMIT, InterruptionKind.KILLED) for note in notes)
     if last is None:
-        text = "returned to its queue too often without an answer: its workers died, or handed it back"
+        text = "returned to its queue too often without an answer: its workers died, or requeued it"
         return Cause(Reason.KILLED_WORKER, fault("WorkerLost", text), run_count=runs)
     if last.kind == InterruptionKind.TIME_LIMIT:
         text = f"hard time limit ({last.detail}) exceeded in {runs} runs"

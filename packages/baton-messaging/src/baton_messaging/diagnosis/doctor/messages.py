@@ -12,7 +12,7 @@ from baton_messaging.conf import baton
 from baton_messaging.diagnosis.doctor.examination import DATABASE, Observation, count_of, duration, examines, observed
 from baton_messaging.models import DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY, State
-from baton_messaging.recovery import findings
+from baton_messaging.recovery.findings import findings
 
 #: Seconds. A relay that lives sends within one; after a crash its lease (30 s) must end first.
 MAX_LAG_SECONDS: Final = 60.0

@@ -68,7 +68,7 @@ class Held:
     why: str = ""
     resume: str = ""
     error_class: str = ""
-    next_trial_at: datetime | None = None
+    next_probe_at: datetime | None = None
 
     @property
     def is_pause(self) -> bool:

@@ -85,7 +85,7 @@ def _hold(delivery: Delivery) -> Iterator[Phrase]:
     if held.is_pause:
         yield phrase("paused", by=held.by, at=held.since, why=held.why)
     else:
-        yield phrase("circuit", at=held.since, error=held.error_class, next_at=held.next_trial_at)
+        yield phrase("circuit", at=held.since, error=held.error_class, next_at=held.next_probe_at)
 
 
 def _dead_letter(delivery: Delivery) -> Iterator[Phrase]:

@@ -157,7 +157,7 @@ def _held(snapshot: Snapshot, consumer: str, event: str, key: str, message_id: U
         words = [cause.consumer] if cause.consumer else [f"--event={cause.event_name}", f"--key={cause.key}"]
         return Held(cause.paused_at, by=cause.paused_by, why=cause.why, resume=shlex.join(words))
     if isinstance(cause, Circuit) and cause.opened_at:
-        return Held(cause.opened_at, error_class=cause.error_class, next_trial_at=cause.next_probe_at)
+        return Held(cause.opened_at, error_class=cause.error_class, next_probe_at=cause.next_probe_at)
     return None
 
 

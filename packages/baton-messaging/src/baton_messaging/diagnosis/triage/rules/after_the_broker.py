@@ -1,4 +1,4 @@
-"""Rules for a message that left for the broker: it is in a queue, in a worker's hand, or lost."""
+"""Rules for a message that left for the broker: it is in a queue, in flight in a worker, or lost."""
 
 from datetime import timedelta
 from typing import Final

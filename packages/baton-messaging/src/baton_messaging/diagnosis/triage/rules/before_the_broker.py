@@ -64,7 +64,7 @@ def held(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     if hold.is_pause:
         step = Step("resume", command=f"python manage.py consumers resume {hold.resume}")
         return Conclusion(State.HELD, delivery.owner, step, True, phrase("pause"))
-    step = Step("mend_dependency", {"error": hold.error_class, "at": hold.next_trial_at})
+    step = Step("mend_dependency", {"error": hold.error_class, "at": hold.next_probe_at})
     return Conclusion(State.HELD, delivery.owner, step, detail=phrase("open_circuit"))
 
 
