@@ -20,7 +20,7 @@ from baton_messaging.models.dead_letter import Reason
 from baton_messaging.publish import publish
 from baton_messaging.signals import dead_lettered
 from celery import current_app
-from celery.exceptions import SoftTimeLimitExceeded
+from celery.exceptions import Reject, SoftTimeLimitExceeded
 from django.db import connection, transaction
 
 from tests.sample.events import Listed, Sampled
@@ -288,3 +288,18 @@ def test_a_bundle_of_a_killed_worker_waits_in_the_database_while_the_broker_is_f
     assert Attempt.objects.filter(consumer="sample.take_one", sent_at=None, attempt=0).count() == 3
     assert [letter.reason for letter in DeadLetter.objects.all()] == [Reason.BAD_SIGNATURE]
     assert not Effect.objects.exists()
+
+
+@pytest.mark.usefixtures("delivered_before")
+def test_a_bundle_whose_time_is_up_while_it_is_split_goes_back_and_keeps_its_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def split(*_args: object) -> None:
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(delivery, "split_bundle", split)  # a machine that stands still
+    with pytest.raises(Reject) as given_back:
+        delivery.deliver(take_one, sealed("ok", "ok"))
+    assert vars(given_back.value)["requeue"] is True
+    assert not Attempt.objects.exists()
+    assert not DeadLetter.objects.exists()

@@ -1,9 +1,8 @@
 """Distribution of tests over processes, as a pytest plugin: which share one, and which begin first.
 
-Ini options: ``together`` lists folders whose tests share what takes long to start (a whole stack, a RabbitMQ); they
-stay in one process.
-``begin_with`` lists starts of node ids, in the order in which they are to begin: so that no process is
-left alone with them at the end.
+Ini options: ``together`` has a line for each group of tests that share what takes long to start (a whole stack, a
+RabbitMQ) and stay in one process: starts of node ids; of two lines the first that fits counts. ``begin_with`` lists
+starts of node ids in the order in which they are to begin: so that no process is left alone with them at the end.
 """
 
 from typing import Any
@@ -14,12 +13,12 @@ from xdist.scheduler import LoadFileScheduling
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the ini options."""
-    parser.addini("together", "folders whose tests stay in one process", type="linelist", default=[])
+    parser.addini("together", "groups of tests that stay in one process", type="linelist", default=[])
     parser.addini("begin_with", "starts of node ids that begin first", type="linelist", default=[])
 
 
 class FileByFile(LoadFileScheduling):
-    """Keep the tests of a file, and of some folders, in one process; hand them out in the order they were found in."""
+    """Keep the tests of a file, and of each group, in one process; hand them out in the order they were found in."""
 
     def __init__(self, config: pytest.Config, log: Any) -> None:
         config.option.loadscopereorder = False
@@ -29,9 +28,9 @@ class FileByFile(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         if "/test_browser.py::" in nodeid:
             return "browser"  # which takes seconds of processor time to start
-        for folder in self._together:
-            if nodeid.startswith(f"{folder}/"):
-                return folder
+        for group in self._together:
+            if nodeid.startswith(tuple(group.split())):
+                return group
         return str(super()._split_scope(nodeid))
 
 

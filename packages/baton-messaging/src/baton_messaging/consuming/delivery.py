@@ -90,9 +90,13 @@ def _split(task: Task, bundle: list[str]) -> None:
     """Let each message be tried alone. Where the broker takes none they wait in the database.
 
     Given back to such a broker the bundle would come again and again, and at its delivery limit all of it be dead.
+    It is given back where the time is up before all were sent: none of them has failed, and the next delivery goes on
+    counting, so that a bundle that kills its worker comes to an end.
     """
     try:
         split_bundle(task, bundle)
+    except SoftTimeLimitExceeded as limit:
+        raise Reject(limit, requeue=True) from limit
     except REFUSALS as refusal:
         try:
             park(task.name, _readable(task, bundle))
