@@ -26,7 +26,7 @@ _ACKNOWLEDGEMENT: Final = {
 def check_queues_of_consumers(**_kwargs: Any) -> list[CheckMessage]:
     """Find consumers whose queue has no line in the table, and so no owner."""
     return [
-        objection("E401", f"{task.name}: {error}", hint="A line of config/queues.py names queue and owner.")
+        objection("E401", f"{task.name}: {error}", hint="A line of BATON['QUEUES'] names queue and owner.")
         for task in consumer_tasks()
         for error in _queue_errors(task)
     ]
@@ -38,7 +38,7 @@ def check_dead_letter_routes(**_kwargs: Any) -> list[CheckMessage]:
         objection(
             "E402",
             f"Expected queue {queue.name} to lead to the dead letters, got no such route.",
-            hint="Declare queues with celery_queues(), from the table in config/queues.py.",
+            hint="Declare queues with celery_queues(), from the table in BATON['QUEUES'].",
         )
         for queue in baton().queues
         if not _has_route(queue)
@@ -65,7 +65,7 @@ def check_owner_addresses(**_kwargs: Any) -> list[CheckMessage]:
         objection(
             "W404",
             f"Queue {queue.name}: expected an address at which somebody reads, got that of {queue.owner}.",
-            hint="Name your own team in config/queues.py.",
+            hint="Name your own team in BATON['QUEUES'].",
         )
         for queue in baton().queues
         if _is_nobodys(queue.owner.email)

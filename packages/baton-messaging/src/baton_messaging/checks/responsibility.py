@@ -23,7 +23,7 @@ def check_own_queue(**_kwargs: Any) -> list[CheckMessage]:
             continue  # that is baton.E401
         if queue.app_label != app_label:
             text = f"{task.name}: expected the queue {app_label} or a lane of it, got {queue.name}."
-            hint = f'Give it a lane of its own ("{app_label}.…") in config/queues.py, with its owner.'
+            hint = f'Give it a lane of its own ("{app_label}.…") in BATON["QUEUES"], with its owner.'
             found.append(objection("E501", text, hint=hint))
     return found
 
