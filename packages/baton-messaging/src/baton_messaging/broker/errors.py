@@ -28,7 +28,7 @@ class UnroutableMessage(kombu.exceptions.ChannelError):
     def __init__(self, exchange: str, routing_key: str) -> None:
         super().__init__(
             f"NO_ROUTE - expected a queue bound to exchange '{exchange}' for routing key '{routing_key}', found none. "
-            "Declare the queue in config/queues.py.",
+            "Declare the queue in CELERY_TASK_QUEUES.",
             BASIC_PUBLISH,
             "Basic.publish",
             NO_ROUTE,

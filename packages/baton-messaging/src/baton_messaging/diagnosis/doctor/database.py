@@ -28,7 +28,7 @@ def examine_database() -> Iterator[Observation]:
         "database",
         found=f"PostgreSQL {version} answers" if is_writable else f"PostgreSQL {version} takes no writes",
         wanted="a server that takes writes",
-        remedy="Is it a standby? Let DATABASE_URL name the primary, or both and ?target_session_attrs=read-write.",
+        remedy="Is it a standby? Let DATABASES name the primary, or both with target_session_attrs=read-write.",
     )
 
 

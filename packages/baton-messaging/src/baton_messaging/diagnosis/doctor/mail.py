@@ -28,7 +28,7 @@ def examine_mail_server() -> Iterator[Observation]:
         "mail server",
         found=trouble or f"{type(backend).__name__}{where} takes mail",
         wanted="a server that lets us log in",
-        remedy="Correct EMAIL_URL (Django's settings of mail), or ask those who run the server: mails wait until then.",
+        remedy="Correct Django's settings of mail (EMAIL_URL), or ask those who run the server: mails wait until then.",
     )
 
 

@@ -1,7 +1,7 @@
 """Queues and processes examined: is each queue declared as in this release and consumed, does each role live?"""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from celery import current_app
@@ -9,6 +9,7 @@ from celery import current_app
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.shovel import message_count
 from baton_messaging.conf import Queue, baton
+from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.doctor.broker import broker_connection
 from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, Observation, examines, observed
 from baton_messaging.models import Heartbeat
@@ -36,7 +37,7 @@ def _consumed(queue: Queue, workers: list[Heartbeat]) -> Observation:
         f"workers of {queue.name}",
         found="; ".join(found),
         wanted="a worker that consumes it",
-        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start a worker with -Q {queue.name} (see Procfile).",
+        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start: {commands.worker(queue.name)}",
         owner=str(queue.owner),
     )
 
@@ -68,10 +69,10 @@ WANTED: Final = {
     "collector": "what the broker gives up on is on no list",
     "beat": "nothing is pruned, retried exports wait, no alert is mailed",
 }
-COMMANDS: Final = {
-    "relay": "python manage.py relay",
-    "collector": "python manage.py collect_dead_letters",
-    "beat": "python -m celery -A config beat",
+COMMANDS: Final[dict[str, Callable[[], str]]] = {
+    "relay": commands.relay,
+    "collector": commands.collector,
+    "beat": commands.beat,
 }
 
 
@@ -99,5 +100,5 @@ def _role(role: str, beats: list[Heartbeat], consequence: str) -> Observation:
         role,
         found=found or f"no sign of life: {consequence}",
         wanted="a sign of life of each within 20 s",
-        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start: {COMMANDS[role]}",
+        remedy=f"Restart {', '.join(stuck)}." if stuck else f"Start: {COMMANDS[role]()}",
     )

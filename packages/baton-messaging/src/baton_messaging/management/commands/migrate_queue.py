@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, name: str, **options: Any) -> None:
         queues = current_app.amqp.queues
         if name not in queues:
-            raise CommandError(f"Expected a queue of config/queues.py ({', '.join(sorted(queues))}), got {name!r}.")
+            raise CommandError(f"Expected a queue of CELERY_TASK_QUEUES ({', '.join(sorted(queues))}), got {name!r}.")
         try:
             with current_app.connection_for_write() as broker:
                 migrate(queues[name], broker, actor=replace(Actor.of_shell(), via=VIA), tell=self.stdout.write)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from baton_messaging.conf import Team
+from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step
@@ -27,11 +28,11 @@ WAIT = Step("wait")
 NOTHING = Step("nothing")
 RESTART_BROKER = Step("restart_broker")
 ENLARGE_BROKER = Step("enlarge_broker")
-START_RELAY = Step("start_relay", command="python manage.py relay")
-START_COLLECTOR = Step("start_collector", command="python manage.py collect_dead_letters")
-START_BEAT = Step("start_beat", command="python -m celery -A config beat")
+START_RELAY = Step("start_relay", command=commands.relay())
+START_COLLECTOR = Step("start_collector", command=commands.collector())
+START_BEAT = Step("start_beat", command=commands.beat())
 
 
 def start_worker(queue: str) -> Step:
     """Return the step that gives a queue a consumer."""
-    return Step("start_worker", {"queue": queue}, command=f"python -m celery -A config worker -Q {queue}")
+    return Step("start_worker", {"queue": queue}, command=commands.worker(queue))
