@@ -17,6 +17,8 @@ logger = get_logger(__name__)
 class Scheduler(PersistentScheduler):
     """Sends what is due, and beats. CELERY_BEAT_MAX_LOOP_INTERVAL is how long it sleeps at most."""
 
+    schedule_filename: str  # not in the stubs
+
     def __init__(self, *args: Any, lazy: bool = False, **kwargs: Any) -> None:
         self._heartbeat = RoundHeartbeat("beat")
         super().__init__(*args, lazy=lazy, **kwargs)
