@@ -32,6 +32,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.web.request_log.RequestLogMiddleware",
     "baton_messaging.middleware.correlate",
+    "config.web.probes.ProbeMiddleware",  # before what asks for a Host or for HTTPS
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

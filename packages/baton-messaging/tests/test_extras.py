@@ -85,6 +85,20 @@ def test_the_pages_without_their_extra_are_refused_in_one_sentence(missing: str)
     )
 
 
+@pytest.mark.parametrize("missing", ["baton_messaging", "django.contrib.admin", "django_htmx"])
+def test_the_pages_without_an_app_that_they_need_name_it_in_one_sentence(missing: str) -> None:
+    apps = ["django.contrib.admin", "django_htmx", "baton_messaging.ui"]
+    start = (
+        "import tests.project.bare as bare; "
+        f"bare.INSTALLED_APPS = [app for app in [*{apps!r}, *bare.INSTALLED_APPS] if app != {missing!r}]; "
+        "import django; django.setup()"
+    )
+    code, output = run(start, blocked=[])
+    assert code == 1
+    last = output.splitlines()[-1]
+    assert last.startswith(f"django.core.exceptions.ImproperlyConfigured: Add {missing} to INSTALLED_APPS: "), output
+
+
 def test_tracing_without_its_extra_says_so_in_one_line() -> None:
     start = "import django; django.setup(); from baton_messaging.messages import tracing; tracing.start('relay')"
     code, output = run(start, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")

@@ -10,12 +10,14 @@ from baton_dev.project import PROJECT_DIR
 from baton_dev.testing.processes import process_environment
 from baton_messaging import tasks as package_tasks
 from baton_messaging.broker.redis import transport as redis_transport
-from baton_messaging.install import beat_schedule, install, is_installed
+from baton_messaging.conf import BadSetting
+from baton_messaging.install import beat_schedule, broker_settings, install, is_installed
 from celery import Celery, current_app
 from celery.bootsteps import StartStopStep
 from celery.signals import task_postrun, task_prerun
 from celery.utils.imports import symbol_by_name
 from django.apps import AppConfig
+from django.conf import settings as project
 from django.db import connection
 
 from tests.sample.tasks import take_one
@@ -88,6 +90,12 @@ def test_a_task_that_is_run_by_its_caller_uses_the_callers_connection(app: Celer
     connection.ensure_connection()
     assert plain_task(app).apply().get() is True
     assert connection.connection is not None
+
+
+@pytest.mark.parametrize("url", [None, "", "localhost"])
+def test_what_is_no_url_of_a_broker_is_refused_without_repeating_it(url: Any) -> None:
+    with pytest.raises(BadSetting, match="expected a URL such as redis://localhost:6379/0, got none"):
+        broker_settings(url, project.BATON["QUEUES"], delivery_limit=3)
 
 
 def test_the_schedule_has_each_task_of_the_package_and_none_expires_after_the_next_tick() -> None:

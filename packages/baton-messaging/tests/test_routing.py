@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from baton_messaging.conf import BadSetting, Queue, baton
 from baton_messaging.routing.ownership import platform_owner, platform_queue
-from baton_messaging.routing.queues import UnknownQueue, route_task
+from baton_messaging.routing.queues import UnknownQueue, celery_queues, route_task
 from baton_messaging.routing.send import send_bundle
 from celery import Celery
 from celery.app.routes import Router, prepare
@@ -61,3 +61,10 @@ def test_a_platform_queue_without_owner_is_refused_by_one_sentence(settings: Any
 def test_a_consumer_whose_app_has_no_queue_is_refused_and_not_sent_to_the_default_queue() -> None:
     with pytest.raises(UnknownQueue, match="billing"):
         send_bundle("billing.send_invoice", ["sealed"], message_ids=[uuid4()])
+
+
+@pytest.mark.parametrize("queues", [["parcels"], [], [PLATFORM], [Queue("dead_letters", owner=PLATFORM)]])
+def test_a_table_that_is_none_is_refused_where_the_settings_declare_it(queues: list[Any]) -> None:
+    """Before any check can speak, and by the same sentence."""
+    with pytest.raises(BadSetting, match=r"^BATON\['QUEUES'\]: expected "):
+        celery_queues(queues, delivery_limit=3)

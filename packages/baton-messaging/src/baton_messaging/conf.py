@@ -8,9 +8,10 @@ Invariant: an unknown key or a bad value is refused by one sentence that names i
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from difflib import get_close_matches
 from functools import cache
+from math import isfinite
 from typing import Any
 
 from django.conf import settings
@@ -131,12 +132,16 @@ def baton() -> Baton:
 def read(given: object) -> Baton:
     """Return the keys of one setting ``BATON``. Raises BadSetting with the first thing that is wrong."""
     if not isinstance(given, Mapping) or "QUEUES" not in given:
-        raise BadSetting('Expected BATON = {"QUEUES": …} in the settings, got none. Name the table of queues there.')
+        raise BadSetting(
+            'Expected BATON = {"QUEUES": …} in the settings, got none. Add, for a start: '
+            'BATON = {"QUEUES": (Queue("baton", owner=Team("Platform team", "platform@example.com")),)}  '
+            "# from baton_messaging.conf import Queue, Team"
+        )
     known = {field.name.upper(): field for field in fields(Baton)}
     for key in given:
         if key not in known:
             raise BadSetting(f"Unknown key of BATON: {key}. Did you mean {_nearest(str(key), known)}?")
-    keys = Baton(**{key.lower(): _checked(key, value, known[key].default) for key, value in given.items()})
+    keys = Baton(**{key.lower(): _checked(key, value, known[key]) for key, value in given.items()})
     names = [queue.name for queue in keys.queues]
     if keys.platform_queue not in names:
         raise BadSetting(
@@ -146,41 +151,51 @@ def read(given: object) -> Baton:
     return keys
 
 
-def _checked(key: str, value: Any, default: object) -> Any:
-    """Return the value if it is of the default's kind. Raises BadSetting."""
-    if key == "QUEUES":
-        return _checked_queues(value)
-    if isinstance(default, str):
-        is_right, wanted = isinstance(value, str), "a text"
-    elif isinstance(default, tuple):
-        value = tuple(value) if isinstance(value, list) else value
-        is_right = isinstance(value, tuple) and all(_is_count(one) for one in value)
-        wanted = "a list of counts"
-    else:
-        is_right = _is_number(value, default, may_be_zero=key.lower() in _MAY_BE_ZERO)
-        wanted = "a count" if type(default) is int else "a number above 0"
-    if not is_right:
-        raise BadSetting(f"BATON[{key!r}]: expected {wanted}, got {value!r}.")
-    return value
-
-
-def _checked_queues(value: Any) -> tuple[Queue, ...]:
+def checked_queues(value: Any) -> tuple[Queue, ...]:
+    """Return a table of queues, as a tuple. Raises BadSetting with the first thing that is wrong."""
     queues = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else ()
     if not queues or not all(isinstance(queue, Queue) for queue in queues):
         raise BadSetting(f"BATON['QUEUES']: expected a tuple of Queue(name, owner=Team(…)), got {value!r}.")
     names = [queue.name for queue in queues]
-    for name in names:
-        if names.count(name) > 1:
-            raise BadSetting(f"BATON['QUEUES']: expected each queue once, got {name!r} {names.count(name)} times.")
+    for queue in queues:
+        if not isinstance(queue.name, str) or not queue.name:
+            raise BadSetting(f"BATON['QUEUES']: expected the name of an app or of a lane of it, got {queue.name!r}.")
+        if not isinstance(queue.owner, Team) or "@" not in queue.owner.email:
+            raise BadSetting(
+                f"BATON['QUEUES']: expected queue {queue.name!r} with owner=Team(name, email), got {queue.owner!r}."
+            )
+        if names.count(queue.name) > 1:
+            raise BadSetting(
+                f"BATON['QUEUES']: expected each queue once, got {queue.name!r} {names.count(queue.name)} times."
+            )
     return queues
+
+
+def _checked(key: str, value: Any, field: Field[Any]) -> Any:
+    """Return the value if it is of the key's kind. Raises BadSetting."""
+    if key == "QUEUES":
+        return checked_queues(value)
+    if field.type is str:
+        is_right, wanted = isinstance(value, str), "a text"
+    elif isinstance(field.default, tuple):
+        value = tuple(value) if isinstance(value, list) else value
+        is_right = isinstance(value, tuple) and all(_is_count(one) for one in value)
+        wanted = "a list of counts"
+    else:
+        may_be_zero = key.lower() in _MAY_BE_ZERO
+        is_right = _is_number(value, is_count=field.type is int, may_be_zero=may_be_zero)
+        wanted = f"a {'count' if field.type is int else 'number'}{'' if may_be_zero else ' above 0'}"
+    if not is_right:
+        raise BadSetting(f"BATON[{key!r}]: expected {wanted}, got {value!r}.")
+    return value
 
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def _is_number(value: Any, default: object, *, may_be_zero: bool) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int if type(default) is int else int | float):
+def _is_number(value: Any, *, is_count: bool, may_be_zero: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if is_count else int | float) or not isfinite(value):
         return False
     return value > 0 or (may_be_zero and value == 0)
 

@@ -19,7 +19,7 @@ from celery.signals import task_postrun, task_prerun, worker_process_init, worke
 
 from baton_messaging.broker import options, transports
 from baton_messaging.broker.options import BrokerSettings
-from baton_messaging.conf import Queue
+from baton_messaging.conf import BadSetting, Queue, checked_queues
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
 
 __all__ = [
@@ -60,11 +60,14 @@ def broker_settings(url: str, queues: Sequence[Queue], *, delivery_limit: int) -
 
     ``delivery_limit`` counts returns to the queue, as on RabbitMQ: 3 means four runs. Hazard: the URL goes into
     ``broker_read_url`` and ``broker_write_url``; to ``broker_url`` Celery prefers the variable CELERY_BROKER_URL.
+    Raises BadSetting for what is no URL or no table; which broker it may be asks baton.E702.
     """
+    if not isinstance(url, str) or "://" not in url:
+        raise BadSetting("broker_settings(): expected a URL such as redis://localhost:6379/0, got none.")
     return options.broker_settings(
         url,
         exchange=EXCHANGE.name,
-        queues=[*(queue.name for queue in queues), DEAD_LETTER_QUEUE],
+        queues=[*(queue.name for queue in checked_queues(queues)), DEAD_LETTER_QUEUE],
         dead_letter_queue=DEAD_LETTER_QUEUE,
         delivery_limit=delivery_limit,
     )

@@ -5,6 +5,7 @@ from typing import Any
 import kombu
 import pytest
 from baton_messaging import install as public
+from baton_messaging.checks import celery_values as values
 from baton_messaging.checks.celery_settings import REQUIREMENTS, objections_to
 from baton_messaging.checks.objections import PAGE
 from baton_messaging.checks.questions import ALWAYS
@@ -62,7 +63,7 @@ def ids(found: list[CheckMessage]) -> set[str]:
 
 
 def lines_of(found: list[CheckMessage]) -> list[str]:
-    return [str(message.hint).removeprefix("Add: ").partition(f" See {PAGE}#")[0] for message in found]
+    return [str(message.hint).removeprefix("Add: ").partition(f"\n\tSee {PAGE}#")[0] for message in found]
 
 
 @pytest.mark.parametrize("broker", BROKERS)
@@ -142,3 +143,11 @@ def test_the_settings_are_among_the_questions() -> None:
     assert any(question.__module__.endswith("celery_settings") for question in ALWAYS)
     with celery_conf(task_routes=None):
         assert [message.id for message in run_checks() if message.id == "baton.E706"]
+
+
+def test_a_middleware_in_front_of_the_request_ids_that_it_takes_over_is_found(settings: Any) -> None:
+    layers = [values.MIDDLEWARE, values.REQUEST_IDS]
+    settings.MIDDLEWARE = layers
+    assert ids(objections_to(configured())) == {"W716"}
+    settings.MIDDLEWARE = layers[::-1]
+    assert objections_to(configured()) == []

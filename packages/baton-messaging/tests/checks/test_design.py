@@ -103,8 +103,8 @@ def test_a_consumer_that_breaks_a_rule_is_named_with_a_hint_and_its_page(case: s
     found = objections(tmp_path, **files)
     assert {message.id for message in found} == {f"baton.{check_id}" for check_id in check_ids.split()}, found
     anchors = {message.id: ANCHORS[str(message.id).partition(".")[2][1]] for message in found}
-    assert all(str(message.hint).endswith(f" See {PAGE}#{anchors[message.id]}") for message in found)
-    assert all(str(message.hint).partition(" See ")[0].endswith(".") for message in found)
+    assert all(str(message.hint).endswith(f"\n\tSee {PAGE}#{anchors[message.id]}") for message in found)
+    assert all(str(message.hint).partition("\n")[0].endswith(".") for message in found)
 
 
 @pytest.mark.parametrize("case", GOOD)

@@ -1,9 +1,12 @@
 from typing import Any
 
 import pytest
+from baton_messaging.conf import Queue, Team
 from django.conf import settings as project
 from django.core.checks import run_checks
 from django.test import override_settings
+
+from tests.project.queues import PLATFORM
 
 
 def findings(check_id: str) -> list[Any]:
@@ -73,12 +76,24 @@ def test_without_a_table_of_queues_the_key_is_named() -> None:
         ("QUEUES", ()),
         ("QUEUES", ["sample"]),
         ("QUEUES", [*project.BATON["QUEUES"], project.BATON["QUEUES"][0]]),
+        ("QUEUES", [*project.BATON["QUEUES"], Queue(None, owner=PLATFORM)]),  # type: ignore[arg-type]
+        ("QUEUES", [*project.BATON["QUEUES"], Queue("", owner=PLATFORM)]),
+        ("QUEUES", [*project.BATON["QUEUES"], Queue("more", owner="me@example.com")]),  # type: ignore[arg-type]
+        ("QUEUES", [*project.BATON["QUEUES"], Queue("more", owner=Team("Platform team", ""))]),
+        ("HEARTBEAT_SECONDS", float("inf")),
     ],
 )
 def test_a_bad_value_is_refused_by_one_sentence_that_names_it(key: str, value: object) -> None:
     with override_settings(BATON={**project.BATON, key: value}):
         (message,) = findings("baton.E002")
     assert key in message.msg
+
+
+@pytest.mark.parametrize(("key", "value"), [("HEARTBEAT_SECONDS", 2.5), ("OUTBOX_RETENTION_DAYS", 0.5)])
+def test_what_is_no_count_may_be_a_fraction(key: str, value: float) -> None:
+    """Though its default is written without one."""
+    with override_settings(BATON={**project.BATON, key: value}):
+        assert findings("baton.E002") == []
 
 
 def test_a_misspelt_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,10 +16,10 @@ from django.core.checks import CheckMessage, Tags, register
 @register()
 def ask(**kwargs: Any) -> list[CheckMessage]:
     """Ask what holds everywhere."""
-    from baton_messaging.checks.names import check_own_setting  # noqa: PLC0415 - see above
-    from baton_messaging.checks.questions import ALWAYS  # noqa: PLC0415
+    from baton_messaging.checks.questions import ALWAYS, PREREQUISITES  # noqa: PLC0415 - see above
 
-    return check_own_setting() or [finding for question in ALWAYS for finding in question(**kwargs)]
+    missing = [finding for question in PREREQUISITES for finding in question(**kwargs)]
+    return missing or [finding for question in ALWAYS for finding in question(**kwargs)]
 
 
 @register(Tags.security, deploy=True)

@@ -140,7 +140,8 @@ REQUIREMENTS: Final = (
     Requirement(
         "W716", "MIDDLEWARE", MIDDLEWARE,
         "Messages do not carry the id of the request that they come from.",
-        f'MIDDLEWARE = ["{MIDDLEWARE}", *MIDDLEWARE]', values.lacks_middleware,
+        f'MIDDLEWARE = ["{MIDDLEWARE}", *MIDDLEWARE]  # with django-structlog: right behind its RequestMiddleware',
+        values.lacks_middleware,
     ),
     _for_plain_tasks("W721", "task_acks_late", "True", "What a killed worker was running is lost otherwise."),
     _for_plain_tasks("W722", "task_reject_on_worker_lost", "True", "A killed child counts as done otherwise."),

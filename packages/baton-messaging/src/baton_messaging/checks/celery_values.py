@@ -25,6 +25,7 @@ CONSUMER: Final = "baton_messaging.worker.consumer:Consumer"
 POOL: Final = "baton_messaging.worker.pool:TaskPool"
 SCHEDULER: Final = "baton_messaging.processes.scheduler:Scheduler"
 MIDDLEWARE: Final = "baton_messaging.middleware.correlate"
+REQUEST_IDS: Final = "django_structlog.middlewares.RequestMiddleware"
 
 
 def declared_queues(app: Celery) -> dict[str, kombu.Queue]:
@@ -118,8 +119,12 @@ def long_loop_interval(app: Celery) -> str:
 
 
 def lacks_middleware(_app: Celery) -> str:
-    """Ask for the correlation of web requests."""
-    return "" if MIDDLEWARE in settings.MIDDLEWARE else "none"
+    """Ask for the correlation of web requests, behind the request ids that it takes over."""
+    layers = list(settings.MIDDLEWARE)
+    if MIDDLEWARE not in layers:
+        return "none"
+    is_in_front = REQUEST_IDS in layers and layers.index(MIDDLEWARE) < layers.index(REQUEST_IDS)
+    return f"it in front of {REQUEST_IDS}, whose request id it takes" if is_in_front else ""
 
 
 def wrong_time_limits(app: Celery) -> str:

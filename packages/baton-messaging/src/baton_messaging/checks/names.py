@@ -9,8 +9,6 @@ from celery.app.defaults import DEFAULTS
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
-from baton_messaging.conf import BadSetting, baton
-
 _CELERY_KEYS = frozenset(f"CELERY_{key.upper()}" for key in DEFAULTS)
 #: By the name without its section, which Celery 3 did not have: CELERY_ROUTES is CELERY_TASK_ROUTES today.
 _WITHOUT_SECTION = {f"CELERY_{key.partition('_')[2].upper()}": f"CELERY_{key.upper()}" for key in DEFAULTS}
@@ -31,17 +29,6 @@ def check_setting_names(**_kwargs: Any) -> list[CheckMessage]:
         for name, right in meant.items()
         if right
     ]
-
-
-def check_own_setting(**_kwargs: Any) -> list[CheckMessage]:
-    """Refuse a setting ``BATON`` that cannot be read."""
-    try:
-        baton()
-    except BadSetting as error:
-        return [
-            Error(str(error), hint="The keys, with their defaults, are in baton_messaging/conf.py.", id="baton.E002")
-        ]
-    return []
 
 
 def check_variable_names(**_kwargs: Any) -> list[CheckMessage]:

@@ -18,4 +18,4 @@ ANCHORS = {
 def objection(check_id: str, text: str, *, hint: str) -> CheckMessage:
     """Return the message ``baton.<check_id>``; E is an error, W a warning, the first digit the question's."""
     kind = Error if check_id.startswith("E") else Warning
-    return kind(text, hint=f"{hint} See {PAGE}#{ANCHORS[check_id[1]]}", id=f"baton.{check_id}")
+    return kind(text, hint=f"{hint}\n\tSee {PAGE}#{ANCHORS[check_id[1]]}", id=f"baton.{check_id}")

@@ -1,4 +1,4 @@
-"""The list of the questions: those that are always asked, and those of a deployment."""
+"""The list of the questions: those that come first, those that are always asked, and those of a deployment."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -11,6 +11,7 @@ from baton_messaging.checks import (
     limits,
     names,
     ownership,
+    prerequisites,
     publishing,
     responsibility,
     results,
@@ -19,6 +20,11 @@ from baton_messaging.checks import (
 
 Question = Callable[..., Sequence[CheckMessage]]
 
+PREREQUISITES: Final[tuple[Question, ...]] = (
+    prerequisites.check_own_setting,
+    prerequisites.check_apps,
+    prerequisites.check_database,
+)
 ALWAYS: Final[tuple[Question, ...]] = (
     names.check_setting_names,
     names.check_variable_names,

@@ -3,6 +3,7 @@
 While the broker is away beat does nothing but connect; it lives, and does not consume.
 """
 
+from pathlib import Path
 from typing import Any
 
 from celery.beat import PersistentScheduler
@@ -16,11 +17,18 @@ logger = get_logger(__name__)
 class Scheduler(PersistentScheduler):
     """Sends what is due, and beats. CELERY_BEAT_MAX_LOOP_INTERVAL is how long it sleeps at most."""
 
+    schedule_filename: str  # not in the stubs
+
     def __init__(self, *args: Any, lazy: bool = False, **kwargs: Any) -> None:
         self._heartbeat = RoundHeartbeat("beat")
         super().__init__(*args, lazy=lazy, **kwargs)
         if not lazy:
             self._heartbeat.start()
+
+    def setup_schedule(self) -> None:
+        """Open the file of the schedule, in a folder that a new machine does not have yet."""
+        Path(self.schedule_filename).parent.mkdir(parents=True, exist_ok=True)
+        super().setup_schedule()
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Send one task that is due; return the seconds until the next."""

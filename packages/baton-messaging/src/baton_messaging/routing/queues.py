@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import kombu
 
-from baton_messaging.conf import Queue, baton
+from baton_messaging.conf import BadSetting, Queue, baton, checked_queues
 
 EXCHANGE = kombu.Exchange("tasks", type="direct", durable=True)
 DEAD_LETTER_EXCHANGE = kombu.Exchange("dead_letters", type="direct", durable=True)
@@ -42,7 +42,13 @@ def celery_queues(queues: Sequence[Queue], *, delivery_limit: int) -> list[kombu
 
     The arguments are RabbitMQ's (quorum queue, at-least-once dead-lettering); on Redis baton_messaging.broker gives the
     same behaviour from the transport options. Source: RabbitMQ manual, "Quorum Queues" and "Dead Lettering".
+    Raises BadSetting: a project's settings call it, before any check can speak.
     """
+    table = checked_queues(queues)
+    if DEAD_LETTER_QUEUE in {queue.name for queue in table}:
+        raise BadSetting(
+            f"BATON['QUEUES']: expected queues of apps, got {DEAD_LETTER_QUEUE!r}. Take it out: Baton declares its own."
+        )
     arguments = {
         "x-queue-type": "quorum",
         "x-dead-letter-exchange": DEAD_LETTER_EXCHANGE.name,
@@ -51,9 +57,7 @@ def celery_queues(queues: Sequence[Queue], *, delivery_limit: int) -> list[kombu
         "x-overflow": "reject-publish",  # at-least-once dead-lettering demands it
         "x-delivery-limit": delivery_limit,
     }
-    declared = [
-        kombu.Queue(queue.name, EXCHANGE, routing_key=queue.name, queue_arguments=arguments) for queue in queues
-    ]
+    declared = [kombu.Queue(queue.name, EXCHANGE, routing_key=queue.name, queue_arguments=arguments) for queue in table]
     return [*declared, dead_letter_queue()]
 
 

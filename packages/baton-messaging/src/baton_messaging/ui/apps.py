@@ -8,6 +8,12 @@ from django.core.exceptions import ImproperlyConfigured
 
 #: Packages of the extra ``ui``.
 EXTRA: Final = ("ninja", "django_htmx")
+#: Apps that INSTALLED_APPS must name beside the pages, and why.
+NEEDED: Final = {
+    "baton_messaging": "baton_messaging.ui shows its tables",
+    "django.contrib.admin": "baton_messaging.ui has its pages there",
+    "django_htmx": "baton_messaging.ui loads its script",
+}
 
 
 class BatonPagesConfig(AppConfig):
@@ -27,7 +33,9 @@ class BatonPagesConfig(AppConfig):
             )
         super().__init__(app_name, app_module)
 
-    def ready(self) -> None:
-        """Refuse to start without the script that keeps the pages live."""
-        if not apps.is_installed("django_htmx"):
-            raise ImproperlyConfigured("Add django_htmx to INSTALLED_APPS: baton_messaging.ui loads its script.")
+    def import_models(self) -> None:
+        """Refuse to start without the apps that the pages need, before the admin imports them."""
+        for name, reason in NEEDED.items():
+            if not apps.is_installed(name):
+                raise ImproperlyConfigured(f"Add {name} to INSTALLED_APPS: {reason}.")
+        super().import_models()
