@@ -17,6 +17,8 @@ BLOCK = re.compile(r"^```python\n# (\w+/\w+\.py)(, with pages)?\n(.*?)^```", re.
 @pytest.mark.parametrize("with_pages", [False, True])
 def test_a_bare_project_that_follows_the_readme_passes_the_checks(with_pages: bool, tmp_path: Path) -> None:
     run(tmp_path, "-m", "django", "startproject", "mysite", ".")
+    settings = tmp_path / "mysite" / "settings.py"
+    settings.write_text(settings.read_text().replace("backends.sqlite3", "backends.postgresql"))
     blocks = BLOCK.findall(README.read_text())
     assert len(blocks) > 7
     for name, of_pages, code in blocks:
