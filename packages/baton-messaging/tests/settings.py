@@ -99,7 +99,7 @@ BATON: dict[str, Any] = {
 # --- Celery ----------------------------------------------------------------------------------------------------------
 DELIVERY_LIMIT = 3
 _BROKER = broker_settings(
-    os.environ.get("CELERY_BROKER_URL", "redis://127.0.0.1:1/0"), QUEUES, delivery_limit=DELIVERY_LIMIT
+    os.environ.get("CELERY_BROKER_URL") or "redis://127.0.0.1:1/0", QUEUES, delivery_limit=DELIVERY_LIMIT
 )
 CELERY_BROKER_READ_URL = _BROKER.url
 CELERY_BROKER_WRITE_URL = _BROKER.url
