@@ -1,7 +1,7 @@
 """Queues and processes examined: is each queue declared as in this release and consumed, does each role live?"""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from celery import current_app
