@@ -47,7 +47,7 @@ class BadSetting(ImproperlyConfigured):
     """A key of ``BATON`` is unknown, missing, or has a value that it cannot have."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # of thirty fields, each method takes its time to make
 class Baton:
     """The keys of ``BATON``. Times are in the unit that ends their name."""
 
