@@ -33,6 +33,7 @@ THE WAY OF A MESSAGE
     maintenance     prunes what is past its retention; counts a backlog; moves a queue
     processes       heartbeats of relay, worker, collector and beat
     audit           who did what to messages, and whether they may
+    health          checks that do what the work does; the one type of what is wrong, whose, and what mends it
 
 FOUNDATION
     messages        envelope, correlation, trace, what is kept of an error
