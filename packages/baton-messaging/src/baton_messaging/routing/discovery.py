@@ -19,7 +19,7 @@ from typing import Literal
 
 from django.utils.module_loading import autodiscover_modules
 
-Module = Literal["tasks", "triage", "findings", "doctor", "metrics"]
+Module = Literal["tasks", "triage", "findings", "doctor", "health", "metrics"]
 
 
 @cache
