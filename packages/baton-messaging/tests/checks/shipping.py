@@ -62,7 +62,7 @@ def shipping(folder: Path, *, queue: str = "shipping", **files: str) -> Iterator
         (root / f"{name}.py").write_text(text)
     queues = (*baton().queues, Queue(queue, owner=PLATFORM))
     subscriptions.import_consumers()
-    before = dict(subscriptions._BY_CONSUMER), dict(events._REGISTER), set(current_app.tasks)
+    before = dict(subscriptions._subscriptions._items), dict(events._events._items), set(current_app.tasks)
     sys.path.insert(0, str(folder))
     try:
         with (
@@ -94,7 +94,7 @@ def _forget(by_consumer: dict[str, Any], register: dict[Any, Any], tasks: set[st
     for name in [name for name in sys.modules if name.partition(".")[0] == "shipping"]:
         del sys.modules[name]
     known: dict[Any, Any]
-    for known, kept in ((subscriptions._BY_CONSUMER, by_consumer), (events._REGISTER, register)):
+    for known, kept in ((subscriptions._subscriptions._items, by_consumer), (events._events._items, register)):
         known.clear()
         known.update(kept)  # type: ignore[arg-type]
     for name in set(current_app.tasks) - tasks:
