@@ -5,7 +5,7 @@ from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.health.resource import BROKER, DATABASE, Kind, Resource
 
 RELAY = Resource(Kind.ROLE, "relay")
-QUEUE = Resource(Kind.QUEUE, "inventory")
+QUEUE = Resource(Kind.QUEUE, "parcels")
 MAIL = Resource(Kind.SERVICE, "mail")
 SENDER = Resource(Kind.CONSUMER, "parcels.send_label")
 
