@@ -75,12 +75,15 @@ class Command(BaseCommand):
         for group in found.groups:
             self.stdout.write(f"{group.count:>7}  {group.state_text}  {group.consumer}".rstrip())
             self.stdout.write(f"         whose   {group.owner}")
+            if group.cause:
+                self.stdout.write(f"         cause   {group.cause}")
             self.stdout.write(f"         as in   {', '.join(group.examples)}")
 
     def _tell(self, report: Report) -> None:
         for answer in report.verdicts:
             self.stdout.write(f"{answer.consumer or report.id}: {answer.state_text}")
             self.stdout.write(f"  whose   {answer.owner}")
+            self.stdout.write(f"  sure    {answer.confidence_text}")
             for line in (*answer.evidence, *answer.open_questions):
                 self.stdout.write(f"          {line}")
             self.stdout.write(f"  next    {answer.next_step.text}")
