@@ -8,13 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 from celery import current_app
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from baton_messaging.broker import transports
 from baton_messaging.diagnosis.triage.gather.deadline import age_of_process_seconds, deadline_after
 from baton_messaging.diagnosis.triage.lookup import BadId
 from baton_messaging.diagnosis.triage.report import Answer, Report, triage_or_outage
 from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_or_outage
+from baton_messaging.management.command import BaseCommand
 
 NEEDS_PERSON, BAD_INPUT = 1, 2
 
