@@ -16,6 +16,7 @@ max_requests = 10_000  # requests (count) after which a process is replaced, so 
 max_requests_jitter = 1_000  # so that the processes are not replaced at the same time
 control_socket_disable = True  # it would be a file in the home directory, shared by all checkouts
 loglevel = "warning"  # that it starts and stops is told by whoever starts and stops it
+logger_class = "config.web.server_log.ServerLogger"  # control characters spelled out, as in every log
 accesslog = None  # config/web/request_log.py writes a line per request, with its status and duration
 # For `--access-logfile -`: no query string, client address, referrer or user agent, for those are personal data.
 access_log_format = "%(m)s %(U)s %(s)s %(M)s ms"

@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from baton_messaging.conf import Team
+from baton_messaging.messages.position import Death, Position, position_of
 
 Where = Literal["queue", "taken", "dead letters"]
 
@@ -151,6 +152,25 @@ class Delivery:
     in_flight: InFlight | None = None
     seen: Sighting | None = None
     work: Work | None = None
+
+    @property
+    def position(self) -> Position:
+        """Return how far it got, as the tables tell."""
+        return position_of(
+            is_processed=self.processed is not None,
+            death=Death(self.dead_letter.state, self.dead_letter.requested_at is not None)
+            if self.dead_letter
+            else None,
+            was_last_attempt_sent=self.failed.sent_at is not None if self.failed else None,
+            is_sent=self.published.is_sent if self.published else None,
+        )
+
+    @property
+    def is_with_the_broker(self) -> bool:
+        """Tell whether broker and workers have anything to say of it: it left, or was seen there all the same."""
+        if self.position in (Position.PROCESSED, Position.DEAD):
+            return False
+        return self.seen is not None or self.position is Position.WITH_THE_BROKER
 
     @property
     def left_at(self) -> datetime | None:

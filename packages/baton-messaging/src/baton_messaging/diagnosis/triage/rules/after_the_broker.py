@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Final
 
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import is_with_the_broker
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.conclusion import (
     RESTART_BROKER,
@@ -87,7 +86,7 @@ def queued(delivery: Delivery, facts: Facts) -> Conclusion | None:
 
 def in_the_broker(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """Ask the rules above, in the order in which they exclude each other."""
-    if not is_with_the_broker(delivery):
+    if not delivery.is_with_the_broker:
         return None
     for rule in (broker_away, in_dead_letter_queue, lost, nobody_consumes, queued):
         conclusion = rule(delivery, facts)
