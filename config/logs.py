@@ -87,6 +87,7 @@ LOGGING: Final[dict[str, Any]] = {
         # Django gives these handlers of their own, which would print each line of theirs a second time in debug.
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+        "axes": {"level": "WARNING"},  # a failed login is one line, not three
         # One line per task would drown the others; the consumer's own event says more, and no arguments.
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},

@@ -1,8 +1,7 @@
 """Messages in flight in a worker are told by their ids, never by their payloads."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
-from time import monotonic
+from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,9 +11,14 @@ _read: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # a request is r
 
 
 def in_flight_of(requests: Iterable[Any]) -> list[dict[str, Any]]:
-    """Describe Celery's requests: consumer, message ids, and since when they run (None: not started)."""
+    """Describe Celery's requests: consumer, message ids, since when they run (None: not yet), in which child."""
     return [
-        {"consumer": str(request.name)[:200], "message_ids": _ids_of(request), "started_at": _started_at(request)}
+        {
+            "consumer": str(request.name)[:200],
+            "message_ids": _ids_of(request),
+            "started_at": _started_at(request),
+            "pid": request.worker_pid,
+        }
         for request in requests
     ]
 
@@ -27,7 +31,10 @@ def _ids_of(request: Any) -> list[str]:
 
 
 def _started_at(request: Any) -> str | None:
-    """Return when the child took it up. Celery keeps the monotonic clock, which all processes of a machine share."""
+    """Return when the child took it up, by this machine's clock.
+
+    Celery's pool tells the monotonic clock; ``Request.on_accepted`` has made it seconds since 1970 (Celery 5.7).
+    """
     if request.time_start is None:
         return None
-    return (datetime.now(UTC) - timedelta(seconds=monotonic() - request.time_start)).isoformat()
+    return datetime.fromtimestamp(request.time_start, UTC).isoformat()
