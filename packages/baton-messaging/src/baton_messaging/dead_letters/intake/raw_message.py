@@ -16,10 +16,12 @@ from uuid import UUID
 from kombu.message import Message
 
 from baton_messaging.broker.dead_letter_headers import Death, death_of
+from baton_messaging.conf import baton
 from baton_messaging.errors import BadBundle
 
 NOWHERE: Final = "baton.?"  # stands in for the consumer of a message that names neither task nor queue
 MAX_NAME_LENGTH: Final = 200
+MAX_SHOWN_BYTES: Final = 64 * 1024  # of body and headers: the list keeps no more of what nobody can replay
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ class Arrival:
 
     def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Read the body with plain JSON: kombu's own decoder would make objects of a forged one."""
+        if len(self.body) > baton().max_message_bytes:
+            raise BadBundle(f"a body of {len(self.body)} bytes, more than MAX_MESSAGE_BYTES")
+        if self.headers.get("compression"):
+            raise BadBundle("a compressed body")
         try:
             args, kwargs, _embed = json.loads(self.body)
         except (ValueError, TypeError, RecursionError) as error:
@@ -71,12 +77,20 @@ class Arrival:
         return args, kwargs
 
     def as_text(self) -> str:
-        """Return all of it as JSON, for people: the body as text where it is text, else in base64."""
+        """Return it as JSON, for people: the body as text where it is text, else in base64; the beginning of it."""
+        shown = self.body[:MAX_SHOWN_BYTES]
         try:
-            body, encoding = self.body.decode("utf-8"), "utf-8"
+            body, encoding = shown.decode("utf-8", "strict" if shown == self.body else "ignore"), "utf-8"
         except UnicodeDecodeError:
-            body, encoding = base64.b64encode(self.body).decode("ascii"), "base64"
-        kept = {"content_type": self.content_type, "body_encoding": encoding, "body": body, "headers": self.headers}
+            body, encoding = base64.b64encode(shown).decode("ascii"), "base64"
+        headers = json.dumps(self.headers, default=str, skipkeys=True)
+        kept = {
+            "content_type": self.content_type,
+            "body_encoding": encoding,
+            "body": body,
+            "body_bytes": len(self.body),
+            "headers": self.headers if len(headers) <= MAX_SHOWN_BYTES else headers[:MAX_SHOWN_BYTES],
+        }
         return json.dumps(kept, indent=1, default=str, skipkeys=True)
 
 
