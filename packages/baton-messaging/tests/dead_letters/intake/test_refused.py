@@ -16,8 +16,8 @@ from baton_messaging.messages.envelope import Envelope, seal
 from baton_messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason, State
 from baton_messaging.publish import publish
-from baton_messaging.recovery.losses import losses_of
 from baton_messaging.recovery.loss_rule import QueueState
+from baton_messaging.recovery.losses import losses_of
 from django.db import transaction
 from django.utils import timezone
 

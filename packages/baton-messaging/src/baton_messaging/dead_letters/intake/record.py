@@ -1,8 +1,9 @@
 """A dead letter is recorded, and the app whose row the message was about is told.
 
-Invariant: one unsettled dead letter per consumer and message, and per thing that is no message. A message that dies again while its replay was requested
-opens its dead letter again; recording an open one a second time changes nothing, nor does the death of a copy when the
-inbox has the message. A copy that is still at work says nothing yet: what dies does not wait for it.
+Invariant: one unsettled dead letter per consumer and message, and per thing that is no message. A message that dies
+again while its replay was requested opens its dead letter again; recording an open one a second time changes nothing,
+nor does the death of a copy when the inbox has the message. A copy that is still at work says nothing yet: what dies
+does not wait for it.
 """
 
 import hashlib

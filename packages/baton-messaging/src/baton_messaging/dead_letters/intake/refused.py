@@ -77,6 +77,8 @@ def _record_message(consumer: str, refused: Refused, task_id: str) -> None:
 
 def _sent_to(consumer: str, claimed_id: str | None) -> Envelope | None:
     """Return the message of that id as the outbox has it, if it was sent to the consumer."""
+    if claimed_id is None:
+        return None
     row = OutboxMessage.objects.filter(message_id=claimed_id, sent_to__contains=[consumer]).first()
     return row.envelope() if row else None
 
