@@ -1,0 +1,25 @@
+"""The rights of people on orders and exports: which action needs which permission, at every door.
+
+Pages, API and admin ask here and nowhere else. The package has its own table (``baton_messaging.audit.rights``);
+docs/security.md shows both, and a test compares.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+
+class Right(StrEnum):
+    """An action, and the permission that it needs. What a visitor may do with an own order: ``orders.placer``."""
+
+    SEE_ORDERS = "orders.view_order"  # whose they are, in the admin
+    CANCEL_ORDER = "orders.change_order"  # somebody else's
+    ASK_FOR_EXPORT = (
+        "orders.add_export"  # and see, fetch, cancel and repeat one's own: names and addresses of customers
+    )
+    SEE_EXPORTS = "orders.view_export"  # of others, and fetch them
+    CANCEL_EXPORT = "orders.change_export"  # of others
+
+
+def may(user: Any, *rights: Right) -> bool:
+    """Tell whether somebody is known and has one of the rights."""
+    return bool(user.is_active) and any(user.has_perm(right.value) for right in rights)
