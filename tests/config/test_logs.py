@@ -13,7 +13,7 @@ from django.test import Client
 
 from config.logs import LOGGING, formatter, spelled_out
 
-HOSTILE = "x\r\n\x1b]0;\x07\x9b2J\u2028\u2029\x85\u202eforged\u2066\ud800\x00"
+HOSTILE = "x\r\n\x1b]0;\x07\x9b2J\u2028\u2029\x85\u202eforged\u2066\x00"
 LOGGERS = [
     "",
     "django.request",
@@ -50,6 +50,14 @@ def test_a_line_of_any_logger_stays_one_printable_line(output: io.StringIO, name
     (line,) = lines(output)
     assert line.isprintable()
     assert r"\x1b]0;" in line.replace("\\\\", "\\")
+
+
+def test_a_lone_surrogate_is_spelled_out() -> None:
+    # Formatted past the loggers: pytest would hand it to its main process, which takes no such text.
+    record = logging.makeLogRecord({"msg": "Not Found: %s", "args": ("x\ud800",), "levelname": "ERROR"})
+    line = formatter().format(record)
+    assert line.isprintable()
+    assert r"\ud800" in line.replace("\\\\", "\\")
 
 
 def test_every_field_of_an_event_is_spelled_out(output: io.StringIO) -> None:

@@ -13,9 +13,8 @@ from django.db import connection, transaction
 
 from baton_messaging.database.outbox_notify import notify_relay_on_commit
 from baton_messaging.messages.position import HAS_DEAD_LETTER, PROCESSED, REPLAY_REQUESTED
+from baton_messaging.recovery.loss_rule import SENT_AGAIN
 from baton_messaging.recovery.losses import Loss
-
-LOST: Final = "LostByBroker"  # what the history of a message says instead of an error
 
 _RETRIES: Final = f"""
     UPDATE baton_attempt AS attempt
@@ -68,7 +67,7 @@ def send_again(consumer: str, losses: Sequence[Loss]) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_RETRIES, {"consumer": consumer, "lost": json.dumps(retries)})
         count = cursor.rowcount
-        cursor.execute(_FIRST_DELIVERIES, {"consumer": consumer, "lost": json.dumps(first), "error_class": LOST})
+        cursor.execute(_FIRST_DELIVERIES, {"consumer": consumer, "lost": json.dumps(first), "error_class": SENT_AGAIN})
         count += cursor.rowcount
         if count:
             cursor.execute(_COUNT, [consumer, count])

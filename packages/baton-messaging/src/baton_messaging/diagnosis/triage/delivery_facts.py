@@ -10,6 +10,7 @@ from uuid import UUID
 
 from baton_messaging.conf import Team
 from baton_messaging.messages.position import Death, Position, position_of
+from baton_messaging.recovery.loss_rule import SENT_AGAIN
 
 Where = Literal["queue", "taken", "dead letters"]
 
@@ -90,6 +91,7 @@ class Process:
     running_count: int = 0
     last_finished_at: datetime | None = None
     finds_broker_full: bool = False
+    started_at: datetime | None = None
 
     @property
     def is_at_work(self) -> bool:
@@ -171,6 +173,11 @@ class Delivery:
         if self.position in (Position.PROCESSED, Position.DEAD):
             return False
         return self.seen is not None or self.position is Position.WITH_THE_BROKER
+
+    @property
+    def was_lost_before(self) -> bool:
+        """Tell whether the reconciler has sent it again already."""
+        return self.failed is not None and self.failed.error_class == SENT_AGAIN
 
     @property
     def left_at(self) -> datetime | None:

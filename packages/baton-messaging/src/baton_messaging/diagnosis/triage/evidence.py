@@ -58,6 +58,8 @@ def _attempts(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
     failed = delivery.failed
     if failed is None:
         return
+    if delivery.was_lost_before:
+        yield phrase("lost_before", at=failed.failed_at)
     if failed.number:
         yield phrase(
             "failed",
@@ -164,6 +166,8 @@ def _workers(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
         yield phrase("nobody", queue=delivery.queue)
     if queue and queue.consumer_count == 0:
         yield phrase("no_connection", queue=delivery.queue)
+    if queue and (queue.consumer_count or 0) > len(workers):
+        yield phrase("strangers", queue=delivery.queue, count=queue.consumer_count, known=len(workers))
     for worker in [] if at_work else workers:
         yield _sign_of_life("worker", worker, facts)
     if in_flight := delivery.in_flight:

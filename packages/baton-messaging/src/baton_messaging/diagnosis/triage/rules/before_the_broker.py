@@ -18,6 +18,7 @@ from baton_messaging.diagnosis.triage.rules.conclusion import (
     Conclusion,
 )
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, phrase
+from baton_messaging.health.diagnosis import Confidence
 from baton_messaging.messages.position import Position
 
 # Seconds that a relay at work may take for a message with none before it. Its lease is 30 s: one that died with the
@@ -40,7 +41,8 @@ def in_outbox(delivery: Delivery, facts: Facts) -> Conclusion | None:
         return held(delivery, facts)
     since = max(row.occurred_at, row.available_at or row.occurred_at)
     if not row.ahead_count and facts.now - since > timedelta(seconds=GRACE_SECONDS):
-        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, phrase("relay_does_nothing"))
+        detail = phrase("relay_does_nothing")
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail, confidence=Confidence.LIKELY)
     return Conclusion(State.WAITING, facts.platform, WAIT, detail=phrase("before_it", count=row.ahead_count))
 
 
