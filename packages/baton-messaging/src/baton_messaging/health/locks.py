@@ -80,14 +80,15 @@ class LockWait:
     holder: Session
 
 
-def lock_waits(asked: Any = connection, *, min_seconds: float = MIN_WAIT_SECONDS) -> list[LockWait]:
+def lock_waits(asked: Any = connection, *, min_seconds: float | None = None) -> list[LockWait]:
     """Return the waits of this database, the longest first. Raises the database's errors."""
+    least_seconds = MIN_WAIT_SECONDS if min_seconds is None else min_seconds
     with asked.cursor() as cursor:
         cursor.execute(_WAITS)
         rows = cursor.fetchall()
     holders: dict[int, Session] = {row[0]: _session(row[3:]) for row in rows}
     waits = [LockWait(pid, name or "", float(seconds or 0), _last(pid, holders)) for pid, name, seconds, *_ in rows]
-    unique = {wait.pid: wait for wait in waits if wait.waits_seconds >= min_seconds}
+    unique = {wait.pid: wait for wait in waits if wait.waits_seconds >= least_seconds}
     return sorted(unique.values(), key=lambda wait: -wait.waits_seconds)
 
 
