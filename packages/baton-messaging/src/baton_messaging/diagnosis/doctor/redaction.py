@@ -1,10 +1,10 @@
-"""Redaction of secrets from observations: an error of a server or a library may quote them.
+"""Redaction of secrets from diagnoses: an error of a server or a library may quote them.
 
 A secret is what a setting holds whose name says so, at any depth, and the password in any address.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from baton_messaging.diagnosis.doctor.examination import Observation
+from baton_messaging.health.diagnosis import Diagnosis
 
 REDACTED: Final = "…"
 _IS_SECRET: Final = re.compile(
@@ -23,13 +23,24 @@ _IS_SECRET: Final = re.compile(
 _MIN_LENGTH: Final = 3  # characters; redacting each "1" would make the text unreadable and nothing safer
 
 
-def redacted(observation: Observation) -> Observation:
-    """Return the observation with every secret of the settings replaced."""
-    return replace(observation, found=_redact(observation.found), remedy=_redact(observation.remedy))
+def redacted(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+    """Return the diagnoses, in the active language, with every secret of the settings replaced."""
+    secrets = sorted(set(_secrets()), key=len, reverse=True)
+    return [_redacted(one, secrets) for one in diagnoses]
 
 
-def _redact(text: str) -> str:
-    for secret in sorted(set(_secrets()), key=len, reverse=True):
+def _redacted(one: Diagnosis, secrets: list[str]) -> Diagnosis:
+    return replace(
+        one,
+        found=_redact(str(one.found), secrets),
+        remedy=_redact(str(one.remedy), secrets),
+        command=_redact(one.command, secrets),
+        victims=tuple(_redacted(victim, secrets) for victim in one.victims),
+    )
+
+
+def _redact(text: str, secrets: list[str]) -> str:
+    for secret in secrets:
         text = text.replace(secret, REDACTED)
     return text
 
