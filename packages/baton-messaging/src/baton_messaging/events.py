@@ -93,4 +93,7 @@ def known_versions(name: str) -> list[int]:
 
 def misfits(error: ValidationError) -> str:
     """Name the fields that do not fit, without their values: payloads stay out of logs."""
-    return ", ".join(".".join(str(part) for part in item["loc"]) + f" ({item['type']})" for item in error.errors())
+    return ", ".join(
+        (".".join(str(part) for part in item["loc"]) or "the payload itself") + f" ({item['type']})"
+        for item in error.errors()
+    )

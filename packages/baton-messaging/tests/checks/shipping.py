@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from baton_messaging import events
+from baton_messaging.checks import DESIGN
 from baton_messaging.conf import Queue, baton
 from baton_messaging.routing import subscriptions
 from baton_messaging.routing.queues import celery_queues
@@ -82,7 +83,8 @@ def shipping(folder: Path, *, queue: str = "shipping", **files: str) -> Iterator
 def objections(folder: Path, *, queue: str = "shipping", **files: str) -> list[CheckMessage]:
     """Return what the checks say about the app, and about nothing else."""
     with shipping(folder, queue=queue, **files):
-        return [message for message in run_checks() if str(message.id).startswith("baton.")]
+        found = [*run_checks(), *run_checks(tags=[DESIGN], include_deployment_checks=True)]
+        return [message for message in found if str(message.id).startswith("baton.")]
 
 
 def _options(queue: str) -> dict[str, object]:

@@ -25,7 +25,7 @@ def test_a_beat_names_what_was_taken_while_it_looked_at_the_queues(monkeypatch: 
     )
     worker: Any = SimpleNamespace(consumer=consumer, pool=SimpleNamespace(num_processes=2), max_concurrency=None)
     pulse = WorkerHeartbeat(worker, SimpleNamespace(beat=said.append))  # type: ignore[arg-type]
-    request = Request(name="sample.take_one", args=[["x"]], time_start=None)
+    request = Request(name="sample.take_one", args=[["x"]], time_start=None, worker_pid=None)
 
     def deliver(*_args: Any, **_kwargs: Any) -> bool:
         state.reserved_requests.add(request)

@@ -6,5 +6,6 @@ to the same functions.
 """
 
 from baton_messaging.dead_letters.intake.record import claim_identity, record_dead_letter, record_unreadable
+from baton_messaging.dead_letters.intake.refused import record_bad_body, record_refused
 
-__all__ = ["claim_identity", "record_dead_letter", "record_unreadable"]
+__all__ = ["claim_identity", "record_bad_body", "record_dead_letter", "record_refused", "record_unreadable"]

@@ -38,6 +38,8 @@ class Reason(models.TextChoices):
     UNKNOWN_EVENT = "unknown_event", _("unknown event or version")
     UNDECODABLE = "undecodable", _("undecodable")
     BAD_SIGNATURE = "bad_signature", _("bad signature")
+    MISDIRECTED = "misdirected", _("for another consumer or event")
+    TOO_OLD = "too_old", _("too old")
     EXPIRED = "expired", _("expired")
     REVOKED = "revoked", _("revoked")
     UNROUTABLE = "unroutable", _("unroutable")

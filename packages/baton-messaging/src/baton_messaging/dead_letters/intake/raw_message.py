@@ -16,13 +16,10 @@ from uuid import UUID
 from kombu.message import Message
 
 from baton_messaging.broker.dead_letter_headers import Death, death_of
+from baton_messaging.errors import BadBundle
 
 NOWHERE: Final = "baton.?"  # stands in for the consumer of a message that names neither task nor queue
 MAX_NAME_LENGTH: Final = 200
-
-
-class NotABundle(ValueError):
-    """The body is not the one list of sealed envelopes that the relay sends."""
 
 
 @dataclass(frozen=True)
@@ -51,26 +48,25 @@ class Arrival:
         """Tell whether it names a task and has the shape of one, whatever the task."""
         try:
             self._arguments()
-        except NotABundle:
+        except BadBundle:
             return False
         return bool(_name(self.headers.get("task")))
 
-    def bundle(self) -> list[str]:
-        """Return the sealed envelopes. Raises NotABundle."""
+    def argument(self) -> Any:
+        """Return the one argument, which may be a bundle. Raises BadBundle."""
         args, kwargs = self._arguments()
-        bundle = args[0] if len(args) == 1 else None
-        if kwargs or not isinstance(bundle, list) or not all(isinstance(sealed, str) for sealed in bundle):
-            raise NotABundle("Expected one list of sealed envelopes as argument, got something else.")
-        return bundle
+        if kwargs or len(args) != 1:
+            raise BadBundle("other arguments")
+        return args[0]
 
     def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Read the body with plain JSON: kombu's own decoder would make objects of a forged one."""
         try:
             args, kwargs, _embed = json.loads(self.body)
         except (ValueError, TypeError, RecursionError) as error:
-            raise NotABundle(f"Expected a body of protocol 2, got something else: {type(error).__name__}.") from None
+            raise BadBundle(f"a body of no protocol 2: {type(error).__name__}") from None
         if not isinstance(args, list) or not isinstance(kwargs, dict):
-            raise NotABundle("Expected a body of protocol 2, got one of another shape.")
+            raise BadBundle("a body of another shape than protocol 2")
         return args, kwargs
 
     def as_text(self) -> str:

@@ -28,6 +28,7 @@ STATES: Final[dict[State, Promise]] = {
     State.NOBODY_CONSUMES: gettext_lazy("nobody consumes the queue"),
     State.RUNNING: gettext_lazy("running"),
     State.LOST: gettext_lazy("lost by the broker, will be sent again"),
+    State.ELSEWHERE: gettext_lazy("taken elsewhere"),
     State.DEAD: gettext_lazy("dead"),
     State.DONE: gettext_lazy("done"),
     State.UNKNOWN: gettext_lazy("not known"),
