@@ -18,5 +18,5 @@ def _redacted(one: Diagnosis) -> Diagnosis:
         found=without_secrets(str(one.found)),
         remedy=without_secrets(str(one.remedy)),
         command=without_secrets(one.command),
-        victims=tuple(_redacted(victim) for victim in one.victims),
+        victims=tuple(redacted(one.victims)),
     )
