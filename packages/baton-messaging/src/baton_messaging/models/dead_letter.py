@@ -18,6 +18,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import baton
+from baton_messaging.database.json_field import JSONField
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models.inbox import ProcessedMessage
 
@@ -116,7 +117,7 @@ class DeadLetter(models.Model):
     error_message = models.TextField(_("error text"), blank=True)
     traceback = models.TextField(_("traceback"), blank=True)
     attempt_count = models.PositiveSmallIntegerField(_("attempts"), default=0)
-    envelope = models.JSONField(_("envelope"), null=True)
+    envelope = JSONField(_("envelope"), null=True)
     raw = models.TextField(_("as it came"), blank=True)
     task_id = models.CharField(_("task id"), max_length=200, blank=True, default="")
     fingerprint = models.CharField(_("group"), max_length=64)

@@ -7,6 +7,7 @@ inbox has the message. A copy that is still at work says nothing yet: what dies 
 
 import hashlib
 import socket
+from dataclasses import dataclass
 from uuid import UUID
 
 import structlog
@@ -71,22 +72,53 @@ def claim_identity(identity: UUID) -> bool:
     return bool(ProcessedMessage.objects.claim(consumer=COLLECTOR, message_ids=[identity], worker=worker))
 
 
+@dataclass(frozen=True)
+class RowIdentity:
+    """What a row of ours says of a message that cannot be read."""
+
+    message_id: UUID
+    event_name: str
+    key: str
+
+
 def record_unreadable(
-    *, consumer: str, raw: str, reason: Reason, error: ErrorDescription, task_id: str = "", attempt_count: int = 0
+    *,
+    consumer: str,
+    raw: str,
+    reason: Reason,
+    error: ErrorDescription,
+    task_id: str = "",
+    attempt_count: int = 0,
+    message: RowIdentity | None = None,
 ) -> None:
-    """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app."""
-    DeadLetter.objects.create(
-        consumer=consumer,
-        owner=str(owner_of(consumer)),
-        reason=reason,
-        error_class=error.error_class,
-        error_message=error.message,
-        traceback=error.traceback,
-        attempt_count=attempt_count,
-        raw=storable(raw),
-        task_id=task_id,
-        fingerprint=group_of(consumer, reason, error.fingerprint),
-    )
+    """Write the dead letter of something that is no envelope of ours: kept as it came.
+
+    No app is told, but of a row of our own, which says whose it is. Call inside a transaction.
+    """
+    death = {
+        "reason": reason,
+        "error_class": error.error_class,
+        "error_message": error.message,
+        "traceback": error.traceback,
+        "attempt_count": attempt_count,
+        "raw": storable(raw),
+        "task_id": task_id,
+        "fingerprint": group_of(consumer, reason, error.fingerprint),
+    }
+    if message is None:
+        DeadLetter.objects.create(consumer=consumer, owner=str(owner_of(consumer)), **death)
+    elif not DeadLetter.objects.filter(message_id=message.message_id, consumer=consumer).reopen(**death):
+        dead_letter = DeadLetter(
+            message_id=message.message_id,
+            event_name=message.event_name,
+            key=message.key,
+            consumer=consumer,
+            owner=str(owner_of(consumer)),
+            **death,
+        )
+        DeadLetter.objects.bulk_create([dead_letter], ignore_conflicts=True)
+    if message:
+        tell(key=message.key, consumer=consumer, message_id=message.message_id)
     log.error("dead_lettered", consumer=consumer, reason=str(reason), error_class=error.error_class)
 
 
