@@ -22,6 +22,7 @@ from amqp.exceptions import MessageNacked, RecoverableConnectionError
 from kombu.exceptions import OperationalError
 from kombu.transport import pyamqp
 
+from baton_messaging.broker.client_name import client_name
 from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.broker.rabbitmq.batch import CONFIRM_TIMEOUT, ConfirmedBatch
 from baton_messaging.broker.rabbitmq.consumer_cancel import AttentiveChannel, AttentiveConnection
@@ -155,6 +156,10 @@ class Connection(AttentiveConnection, DeadlineConnection):
 
     Channel = Channel
     is_blocked = False
+
+    def __init__(self, *args: Any, client_properties: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        name = {"connection_name": client_name()} if client_name() else {}
+        super().__init__(*args, client_properties={**name, **(client_properties or {})}, **kwargs)
 
     def check_unblocked(self) -> None:
         """Read what the broker has said meanwhile. Raises BrokerBlocked."""
