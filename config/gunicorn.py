@@ -12,11 +12,15 @@ workers = env.WEB_PROCESSES
 threads = env.WEB_THREADS
 timeout = 30  # seconds without a heartbeat from a process, after which it is killed and replaced
 graceful_timeout = 30  # seconds that requests get to finish after SIGTERM
-keepalive = 5  # seconds an idle connection stays open: a page that polls does not reconnect for every poll
+keepalive = env.WEB_KEEP_ALIVE_SECONDS
 max_requests = 10_000  # requests (count) after which a process is replaced, so that a leak cannot grow for ever
 max_requests_jitter = 1_000  # so that the processes are not replaced at the same time
+# What a proxy says of the client is Django's to believe or not (PROXY_COUNT); gunicorn would believe loopback.
+forwarded_allow_ips = ""
+secure_scheme_headers: dict[str, str] = {}
 control_socket_disable = True  # it would be a file in the home directory, shared by all checkouts
 loglevel = "warning"  # that it starts and stops is told by whoever starts and stops it
+logger_class = "config.web.server_log.ServerLogger"  # control characters spelled out, as in every log
 accesslog = None  # config/web/request_log.py writes a line per request, with its status and duration
 # For `--access-logfile -`: no query string, client address, referrer or user agent, for those are personal data.
 access_log_format = "%(m)s %(U)s %(s)s %(M)s ms"

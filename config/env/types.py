@@ -3,6 +3,7 @@
 Each raises ValueError with what was expected, never with the value: many of them hold a password.
 """
 
+import re
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +17,9 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 DATABASE_SCHEMES = ("postgres", "postgresql")
 BROKER_SCHEMES = ("redis", "rediss", "sentinel", "amqp", "amqps")
+# A name, with a dot before it for all names below; or an IPv4 address, or an IPv6 address in brackets.
+_HOST_NAME = re.compile(r"\.?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+_ORIGIN = re.compile(r"(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?(:\d{1,5})?", re.ASCII)
 MIN_TOKEN_LENGTH = 20  # characters: random ones cannot be guessed over HTTP
 
 
@@ -74,11 +78,31 @@ def _token(value: str) -> str:
     return value
 
 
+def _host_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name != "*" and not _HOST_NAME.fullmatch(name):
+            raise ValueError(
+                "expected names of hosts without scheme, port and path, as in shop.example.com; "
+                ".example.com stands for all names below it"
+            )
+    return names
+
+
+def _origins(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    for address in addresses:
+        scheme, _, rest = address.partition("://")
+        if scheme not in ("http", "https") or not _ORIGIN.fullmatch(rest):
+            raise ValueError("expected origins without a path, as in https://shop.example.com or https://*.example.com")
+    return addresses
+
+
 def _in_project(path: Path) -> Path:
     return PROJECT_DIR / path.expanduser()
 
 
 List = Annotated[tuple[str, ...], BeforeValidator(_split)]
+HostNames = Annotated[List, AfterValidator(_host_names)]
+Origins = Annotated[List, AfterValidator(_origins)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 OptionalPort = Annotated[Port | None, BeforeValidator(lambda value: value or None)]
 DatabaseUrl = Annotated[

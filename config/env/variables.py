@@ -10,9 +10,11 @@ from config.env.types import (
     BrokerUrl,
     Credentials,
     DatabaseUrl,
+    HostNames,
     List,
     MailUrl,
     OptionalPort,
+    Origins,
     PathInProject,
     Port,
     PublicUrl,
@@ -66,8 +68,27 @@ class Environment(BaseModel):
         repr=False,
         description="Former secret keys, separated by commas: what they signed stays valid until removed here.",
     )
-    DJANGO_ALLOWED_HOSTS: List = Field(
-        default=(), description="Host names the site answers to, separated by commas. Any name when DJANGO_DEBUG is on."
+    DJANGO_ALLOWED_HOSTS: HostNames = Field(
+        default=(),
+        description="Host names the site answers to, separated by commas, beside the one of PUBLIC_URL; "
+        ".example.com: all below it. When DJANGO_DEBUG is on also the names of this machine for itself.",
+    )
+    DJANGO_TRUSTED_ORIGINS: Origins = Field(
+        default=(),
+        description="Addresses whose forms are accepted, separated by commas, as https://shop.example.com, beside "
+        "PUBLIC_URL: for a proxy that gives the site another Host than people see.",
+    )
+    DJANGO_HSTS_SECONDS: int = Field(
+        default=3600,
+        ge=0,
+        description="Seconds that browsers remember to ask this site by HTTPS only. Raise it, to a year in the end, "
+        "once HTTPS has proved itself; it cannot be taken back sooner. 0 when DJANGO_DEBUG is on.",
+    )
+    PROXY_COUNT: int = Field(
+        default=0,
+        ge=0,
+        description="Proxies (count) in front of the web server. 0: what X-Forwarded-For, -Host and -Proto say is "
+        "ignored. From 1 on it is believed, so each of them has to set or overwrite them.",
     )
     WEB_HOST: str = Field(
         default="127.0.0.1",
@@ -82,6 +103,24 @@ class Environment(BaseModel):
     WEB_PROCESSES: int = Field(default=2, ge=1, description="Web processes (count): about one for each processor core.")
     WEB_THREADS: int = Field(
         default=8, ge=1, description="Threads of each web process (count). Each may hold one database connection."
+    )
+    WEB_KEEP_ALIVE_SECONDS: int = Field(
+        default=95,
+        ge=0,
+        description="Seconds an idle connection stays open: longer than the balancer in front keeps it (60 to 90), "
+        "else requests get lost between the two. 0: closed after each answer.",
+    )
+    ORDERS_PER_EMAIL: int = Field(
+        default=10,
+        ge=0,
+        description="Orders (count) within ten minutes for one e-mail address. 0: no limit. When DJANGO_DEBUG is on, "
+        "none for whoever is on this machine.",
+    )
+    ORDERS_PER_CLIENT: int = Field(
+        default=6000,
+        ge=0,
+        description="Orders (count) within ten minutes from one client address; a company may share one. 0: no limit. "
+        "When DJANGO_DEBUG is on, none for whoever is on this machine.",
     )
     FLOWER_HOST: str = Field(default="127.0.0.1", description="Address Flower listens on.")
     FLOWER_PORT: Port = Field(default=5555, description="TCP port of Flower.")

@@ -17,6 +17,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.postgres",  # Django 6.1 demands it for ArrayField and BrinIndex
     "django.contrib.staticfiles",
+    "axes",
     "django_celery_results",
     "django_htmx",
     "django_structlog",
@@ -33,8 +34,10 @@ MIDDLEWARE = [
     "config.web.request_log.RequestLogMiddleware",
     "baton_messaging.middleware.correlate",
     "config.web.probes.ProbeMiddleware",  # before what asks for a Host or for HTTPS
+    "config.web.https.EndlessRedirectMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.web.private_answers.PrivateAnswersMiddleware",  # behind the static files, which may be kept
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "config.web.body_limit.BodyLimitMiddleware",  # before anything reads the body, after the language is known
@@ -45,6 +48,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.web.polled_login.PolledLoginMiddleware",
+    "axes.middleware.AxesMiddleware",  # last, as its documentation asks
 ]
 
 ROOT_URLCONF = "config.urls"

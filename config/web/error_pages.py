@@ -1,5 +1,8 @@
 """What a visitor sees when something is refused or breaks: a page with a way on, or JSON below /api/."""
 
+from typing import Any
+
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -27,6 +30,26 @@ def unreadable_query(request: HttpRequest) -> HttpResponse:
     """Answer 400 to an address that no link of ours has."""
     advice = _("Please take the character NUL (%00) out of the address: no text of ours has it.")
     return _answer(request, 400, "Expected a query string without NUL (%00), got one with it.", advice=advice)
+
+
+def misconfigured_proxy(request: HttpRequest, detail: str) -> HttpResponse:
+    """Answer 400 to what a proxy should have sent otherwise. The sentence is for whoever sets it up."""
+    return HttpResponse(f"{detail} See docs/security.md, Proxies.\n", status=400, content_type="text/plain")
+
+
+def too_many_logins(request: HttpRequest, *_args: Any, **_kwargs: Any) -> HttpResponse:
+    """Answer 429 to whoever has guessed a password too often (``AXES_LOCKOUT_CALLABLE``)."""
+    detail = "Too many wrong passwords for this account or from this address."
+    seconds = int(settings.AXES_COOLOFF_TIME.total_seconds())
+    advice = _("Too many wrong passwords for this account or from this address. Please wait for %(minutes)d minutes.")
+    return too_many(request, detail, advice=advice % {"minutes": seconds // 60}, seconds=seconds)
+
+
+def too_many(request: HttpRequest, detail: str, *, advice: str, seconds: int) -> HttpResponse:
+    """Answer 429, and when to come again."""
+    response = _answer(request, 429, detail, advice=advice)
+    response["Retry-After"] = str(seconds)
+    return response
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:

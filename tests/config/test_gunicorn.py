@@ -73,3 +73,11 @@ def test_a_running_request_is_finished_after_sigterm(server: Process, port: int)
 
     request.join(timeout=30)
     assert answers == [b"done"]
+
+
+def test_a_path_with_control_characters_stays_one_line(server: Process, port: int) -> None:
+    get(port, "/x%0dtimestamp=now%1b]0;event=FORGED%e2%80%a8")
+
+    server.wait_for_output("FORGED")
+    written = server.output()
+    assert all(line.isprintable() for line in written.split("\n"))

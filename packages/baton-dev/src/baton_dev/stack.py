@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Self
 from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
+from urllib.request import HTTPRedirectHandler, build_opener
 
 from baton_dev.banner import banner, web_address
 from baton_dev.console import Console
@@ -197,11 +197,18 @@ def _only_run_in(state_dir: Path) -> Iterator[None]:
         yield
 
 
+class _StayHere(HTTPRedirectHandler):
+    """Follows no redirect: it would lead to a proxy that is not there."""
+
+    def redirect_request(self, *_args: object) -> None:
+        """Refuse, so that the redirect itself is the answer."""
+
+
 def _answers(url: str) -> bool:
     try:
-        urlopen(url, timeout=ANSWER_SECONDS).close()  # noqa: S310 - our own address
+        build_opener(_StayHere).open(url, timeout=ANSWER_SECONDS).close()
     except HTTPError:
-        return True  # a redirect to https, when debug is off: somebody answers
+        return True  # also a redirect to https: somebody answers
     except (URLError, OSError):
         return False
     return True

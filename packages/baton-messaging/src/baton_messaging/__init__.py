@@ -36,7 +36,7 @@ THE WAY OF A MESSAGE
     health          checks that do what the work does; the one type of what is wrong, whose, and what mends it
 
 FOUNDATION
-    messages        envelope, correlation, trace, what is kept of an error
+    messages        envelope, correlation, trace, what is kept of an error, the rule of how far a message got
     routing         who consumes what, through which queue, and who owns it
     database        its errors, connections of our own, the wake-up of the relay
     broker          kombu's transports made to keep the same promises on Redis and RabbitMQ; imports nothing of the rest

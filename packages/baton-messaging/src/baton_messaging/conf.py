@@ -66,6 +66,13 @@ class Baton:
     #: Messages that fail to send for a reason of their own (not the broker's) before they are set aside.
     relay_max_send_failures: int = 5
 
+    # --- What a message may be: checked before it is decoded, stored or shown --------------------------------------
+    #: Bytes of the body of one Celery message that a worker takes; an event may fill half of it. A message of ours has
+    #: some hundred, a hundred of them in a bundle a tenth of this; decoded, a hostile body takes thirty times its size.
+    max_message_bytes: int = 2 * 1024 * 1024
+    #: Envelopes in one bundle: no consumer's ``bundle_size`` may be larger.
+    max_bundle_size: int = 1_000
+
     # --- Consumers ---------------------------------------------------------------------------------------------------
     #: What a consumer waits for a database that is away before it requeues the message unchanged.
     database_wait_seconds: float = 10
@@ -121,6 +128,14 @@ class Baton:
     remote_control_commands: tuple[str, ...] = ()
     #: Of the project: what each process says that it runs. Empty: the version in the project's pyproject.toml.
     release: str = ""
+
+    @property
+    def max_message_age_seconds(self) -> float:
+        """Return how long after it was sent a message may be processed: while the inbox surely remembers.
+
+        A hundredth less than the inbox's retention, for clocks differ, and a tick of the pruning takes its time.
+        """
+        return self.inbox_retention_days * 86_400 * 0.99
 
 
 #: Keys that may be 0: to watch nothing first, to count no connection of the web.

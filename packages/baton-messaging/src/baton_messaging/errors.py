@@ -12,15 +12,19 @@ else when it will not: that message waits for a person. The other classes are ra
 *Hazard*. Texts are kept with the dead letter and shown to operators: ids, never names, addresses or payloads.
 """
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 __all__ = [
+    "BadBundle",
     "BadEnvelope",
     "BadSignature",
     "InvalidPayload",
     "MessagingError",
+    "Misdirected",
     "PermanentError",
     "PublishOutsideTransaction",
+    "TooOld",
     "TransientError",
     "Undecodable",
     "UnknownEvent",
@@ -73,6 +77,34 @@ class Undecodable(BadEnvelope):
 
     def __init__(self, detail: str) -> None:
         super().__init__(f"Expected an envelope, got something else: {detail}")
+
+
+class Misdirected(BadEnvelope):
+    """The envelope is genuine, and for another consumer or another event: it was moved in the broker."""
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(
+            f"Expected an envelope for {expected}, got one for {found[:200]}. Its own copy lives its own life: find "
+            "out what writes to this queue, and discard this one."
+        )
+
+
+class TooOld(BadEnvelope):
+    """The envelope was sent longer ago than the inbox remembers: it may have been processed and forgotten."""
+
+    def __init__(self, message_id: UUID, sealed_at: float) -> None:
+        sent_at = datetime.fromtimestamp(sealed_at, UTC).isoformat(timespec="seconds")
+        super().__init__(
+            f"Expected a message that the inbox would remember (INBOX_RETENTION_DAYS), got one that was sent at "
+            f"{sent_at} (message {message_id}). If it was never processed, replay it; otherwise discard it."
+        )
+
+
+class BadBundle(BadEnvelope):
+    """The body is not the one list of sealed envelopes that the relay sends, or is beyond what it may be."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"Expected one list of sealed envelopes, got {detail}.")
 
 
 class InvalidPayload(PermanentError):

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from baton_messaging.errors import UnknownEvent
-from baton_messaging.routing.discovery import discover
+from baton_messaging.routing.discovery import Registry
 
 __all__ = ["Event"]
 
-_REGISTER: dict[tuple[str, int], type["Event"]] = {}
+_events: Registry[tuple[str, int], type["Event"]] = Registry("tasks")  # by name and version
 
 
 class Event(BaseModel):
@@ -51,7 +51,7 @@ class Event(BaseModel):
         del kwargs
         if cls.key_field not in cls.model_fields:
             raise TypeError(f"Expected key= of {cls.__name__} to be one of its fields, got {cls.key_field!r}.")
-        _REGISTER[cls.event_name, cls.event_version] = cls
+        _events.add((cls.event_name, cls.event_version), cls)
 
     @property
     def key(self) -> str:
@@ -70,7 +70,7 @@ class Event(BaseModel):
 
 def event_class(name: str, version: int) -> type[Event]:
     """Return the class of an event. Raises UnknownEvent."""
-    found = _REGISTER.get((name, version)) or _complete_register().get((name, version))
+    found = _events.get((name, version))
     if found is None:
         raise UnknownEvent(name, version)
     return found
@@ -78,25 +78,22 @@ def event_class(name: str, version: int) -> type[Event]:
 
 def is_known(name: str) -> bool:
     """Tell whether this release has the event, in any version."""
-    return any(known == name for known, _version in _complete_register())
+    return any(known == name for known, _version in _events.all())
 
 
 def known_names() -> list[str]:
     """Return the names of the events that this release has."""
-    return sorted({name for name, _version in _complete_register()})
+    return sorted({name for name, _version in _events.all()})
 
 
 def known_versions(name: str) -> list[int]:
     """Return the versions of an event that this release has, the oldest first."""
-    return sorted(version for known, version in _complete_register() if known == name)
-
-
-def _complete_register() -> dict[tuple[str, int], type[Event]]:
-    """Return all events: a web process may not have imported those that it only shows."""
-    discover("tasks")
-    return _REGISTER
+    return sorted(version for known, version in _events.all() if known == name)
 
 
 def misfits(error: ValidationError) -> str:
     """Name the fields that do not fit, without their values: payloads stay out of logs."""
-    return ", ".join(".".join(str(part) for part in item["loc"]) + f" ({item['type']})" for item in error.errors())
+    return ", ".join(
+        (".".join(str(part) for part in item["loc"]) or "the payload itself") + f" ({item['type']})"
+        for item in error.errors()
+    )

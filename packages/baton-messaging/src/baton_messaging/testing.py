@@ -26,7 +26,8 @@ from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.errors import PermanentError
 from baton_messaging.events import Event, event_class
-from baton_messaging.messages.envelope import Envelope, seal
+from baton_messaging.messages.bundle import Bundle
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import describe
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason as DeathReason
@@ -116,7 +117,7 @@ def deliver_bundle(
     """
     envelopes = [_envelope_of(event) for event in events]
     for _ in range(times):
-        to([seal(envelope) for envelope in envelopes])
+        to(Bundle.of(to.name, envelopes).sealed)
     return [_checked(_outcome_of(envelope, to.name), expect) for envelope in envelopes]
 
 
@@ -134,7 +135,7 @@ def drain(*, expect: OutcomeState | None = "done") -> list[Outcome]:
         consumers = [subscription.consumer for subscription in subscriptions_of(row.name)]
         OutboxMessage.objects.filter(pk=row.pk).update(published_at=Now(), sent_to=consumers)
         for consumer in consumers:
-            current_app.tasks[consumer]([seal(row.envelope())])
+            current_app.tasks[consumer](Bundle.of(consumer, [row.envelope()]).sealed)
             outcomes.append(_checked(_outcome_of(row.envelope(), consumer), expect))
     raise AssertionError(
         f"Expected an end after {MAX_DRAINED} messages, got another. Do two consumers answer each other?"

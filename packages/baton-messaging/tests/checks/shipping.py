@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from baton_messaging import events
+from baton_messaging.checks import DESIGN
 from baton_messaging.conf import Queue, baton
 from baton_messaging.routing import subscriptions
 from baton_messaging.routing.queues import celery_queues
@@ -62,7 +63,7 @@ def shipping(folder: Path, *, queue: str = "shipping", **files: str) -> Iterator
         (root / f"{name}.py").write_text(text)
     queues = (*baton().queues, Queue(queue, owner=PLATFORM))
     subscriptions.import_consumers()
-    before = dict(subscriptions._BY_CONSUMER), dict(events._REGISTER), set(current_app.tasks)
+    before = dict(subscriptions._subscriptions._items), dict(events._events._items), set(current_app.tasks)
     sys.path.insert(0, str(folder))
     try:
         with (
@@ -82,7 +83,8 @@ def shipping(folder: Path, *, queue: str = "shipping", **files: str) -> Iterator
 def objections(folder: Path, *, queue: str = "shipping", **files: str) -> list[CheckMessage]:
     """Return what the checks say about the app, and about nothing else."""
     with shipping(folder, queue=queue, **files):
-        return [message for message in run_checks() if str(message.id).startswith("baton.")]
+        found = [*run_checks(), *run_checks(tags=[DESIGN], include_deployment_checks=True)]
+        return [message for message in found if str(message.id).startswith("baton.")]
 
 
 def _options(queue: str) -> dict[str, object]:
@@ -94,7 +96,7 @@ def _forget(by_consumer: dict[str, Any], register: dict[Any, Any], tasks: set[st
     for name in [name for name in sys.modules if name.partition(".")[0] == "shipping"]:
         del sys.modules[name]
     known: dict[Any, Any]
-    for known, kept in ((subscriptions._BY_CONSUMER, by_consumer), (events._REGISTER, register)):
+    for known, kept in ((subscriptions._subscriptions._items, by_consumer), (events._events._items, register)):
         known.clear()
         known.update(kept)  # type: ignore[arg-type]
     for name in set(current_app.tasks) - tasks:

@@ -34,21 +34,22 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 def requeued(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the sizes of the bundles that were put back to the tail of their queue."""
     sizes: list[int] = []
-    monkeypatch.setattr(delivery, "requeue_bundle", lambda _task, bundle: sizes.append(len(bundle)))
+    monkeypatch.setattr(delivery, "requeue_bundle", lambda bundle: sizes.append(len(bundle)))
     return sizes
 
 
 @pytest.fixture
 def bundle_split(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
-    monkeypatch.setattr(delivery, "split_bundle", lambda _task, bundle: sizes.append(len(bundle)))
+    monkeypatch.setattr(delivery, "split_bundle", lambda bundle: sizes.append(len(bundle)))
     return sizes
 
 
 def sealed(*behaviours: str, event: type[Sampled | Listed] = Sampled) -> list[str]:
     with transaction.atomic():
         publish(*(event(sample_id=uuid4(), behaviour=behaviour) for behaviour in behaviours))
-    return [seal(message.envelope()) for message in OutboxMessage.objects.order_by("pk")]
+    to = take_one.name if event is Sampled else take_list.name
+    return [seal(message.envelope(), to=to) for message in OutboxMessage.objects.order_by("pk")]
 
 
 @contextmanager

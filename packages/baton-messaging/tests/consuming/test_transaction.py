@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 from baton_messaging.consuming import delivery
 from baton_messaging.consuming.failures import record_failure
-from baton_messaging.consuming.transaction import process
+from baton_messaging.consuming.transaction import process_alone, process_together
 from baton_messaging.messages.envelope import Envelope, seal
 from baton_messaging.models import DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import Reason
@@ -41,7 +41,7 @@ def processed() -> set[UUID]:
 def test_a_bundle_in_which_nothing_fails_needs_no_savepoint() -> None:
     envelopes = published("ok", "ok", "ok")
     with CaptureQueriesContext(connection) as queries:
-        process(take_one, envelopes)
+        process_together(take_one, envelopes)
     assert not [query["sql"] for query in queries if "SAVEPOINT" in query["sql"]]
     assert effects() == [envelope.key for envelope in envelopes]
     assert processed() == {envelope.message_id for envelope in envelopes}
@@ -50,7 +50,7 @@ def test_a_bundle_in_which_nothing_fails_needs_no_savepoint() -> None:
 @pytest.mark.parametrize("behaviour", ["permanent", "exit", "broken_query", "swallow"])
 def test_a_failure_leaves_the_effects_of_the_others_once(behaviour: str) -> None:
     first, bad, last = published("ok", behaviour, "ok")
-    process(take_one, [first, bad, last])
+    process_together(take_one, [first, bad, last])
     assert effects() == [first.key, last.key]
     assert processed() == {first.message_id, last.message_id}
     assert DeadLetter.objects.get().message_id == bad.message_id
@@ -60,7 +60,7 @@ def test_a_failure_leaves_the_effects_of_the_others_once(behaviour: str) -> None
 
 def test_a_handler_that_swallows_a_database_error_is_not_taken_for_done() -> None:
     bad, _other = envelopes = published("swallow", "ok")
-    process(take_one, envelopes)
+    process_together(take_one, envelopes)
     letter = DeadLetter.objects.get()
     assert (letter.message_id, letter.reason) == (bad.message_id, Reason.PERMANENT_ERROR)
     assert TransactionManagementError.__name__ in letter.error_class
@@ -70,7 +70,7 @@ def test_what_was_held_at_first_and_no_longer_a_moment_later_is_done(monkeypatch
     """Not taken for a repeat: that would lose it."""
     (envelope,) = published("ok")
     monkeypatch.setattr(ProcessedQuerySet, "claim_unless_held", lambda *_args, **_options: set())
-    process(take_one, [envelope])
+    process_alone(take_one, envelope)
     assert effects() == [envelope.key]
 
 
@@ -90,7 +90,7 @@ def test_a_message_that_dies_when_another_copy_of_it_has_taken_effect_is_no_dead
     monkeypatch.setattr(delivery, "record_failure", record_late)
     dead_lettered.connect(hear)
     try:
-        delivery.deliver(take_one, [seal(envelope)])
+        delivery.deliver(take_one, [seal(envelope, to=take_one.name)])
     finally:
         dead_lettered.disconnect(hear)
     assert not DeadLetter.objects.exists()
@@ -99,6 +99,6 @@ def test_a_message_that_dies_when_another_copy_of_it_has_taken_effect_is_no_dead
 
 def test_of_a_bundle_what_was_processed_before_is_skipped() -> None:
     first, second = published("ok", "ok")
-    process(take_one, [first])
-    process(take_one, [first, second])
+    process_alone(take_one, first)
+    process_together(take_one, [first, second])
     assert effects() == [first.key, second.key]

@@ -62,7 +62,7 @@ def send_raw(body: str, *, task: str | None = "sample.die") -> None:
 
 def unknown_task(key: UUID) -> None:
     envelope = envelope_of(Doomed(sample_id=key))
-    current_app.send_task("sample.renamed_v2", args=[[seal(envelope)]], queue="sample")
+    current_app.send_task("sample.renamed_v2", args=[[seal(envelope, to="sample.renamed_v2")]], queue="sample")
 
 
 def forged(_key: UUID) -> None:
@@ -70,7 +70,7 @@ def forged(_key: UUID) -> None:
 
 
 def altered(key: UUID) -> None:
-    sealed = seal(envelope_of(Doomed(sample_id=key)))
+    sealed = seal(envelope_of(Doomed(sample_id=key)), to="sample.die")
     send_bundle("sample.die", [sealed.replace('"version":1', '"version":2')], message_ids=[])
 
 
@@ -98,7 +98,7 @@ def revoked(key: UUID) -> None:
     task_id = str(uuid4())
     replies = current_app.control.revoke(task_id, reply=True, timeout=30, limit=1)
     assert replies, "the worker did not answer"
-    current_app.send_task("sample.die", args=[[seal(envelope)]], queue="sample", task_id=task_id)
+    current_app.send_task("sample.die", args=[[seal(envelope, to="sample.die")]], queue="sample", task_id=task_id)
 
 
 CAUSES = [

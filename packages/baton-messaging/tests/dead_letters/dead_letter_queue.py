@@ -11,9 +11,10 @@ from baton_messaging.routing.queues import dead_letter_queue
 from celery import current_app
 
 DEAD = dead_letter_queue().name
+TASK = "sample.renamed_v2"
 
 
-def dead_letter_in_broker(*sealed: str, task: str = "sample.renamed_v2", **headers: Any) -> None:
+def dead_letter_in_broker(*sealed: str, task: str = TASK, **headers: Any) -> None:
     """Put a message into the dead-letter queue, as a broker does."""
     body = json.dumps([[list(sealed)], {}, {}])
     publish(body, headers={"task": task, "id": str(uuid4()), **headers})

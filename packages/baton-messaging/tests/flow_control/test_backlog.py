@@ -12,7 +12,7 @@ from baton_messaging.audit.actors import Actor
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.flow_control.pauses import Target, pause
 from baton_messaging.maintenance.backlog import Backlog, look_at_database, look_at_queue
-from baton_messaging.messages.envelope import seal
+from baton_messaging.messages.envelope import seal, unseal
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import Reason, State
 from baton_messaging.publish import publish
@@ -66,7 +66,7 @@ def renamed(**fields: Any) -> OutboxMessage:
 
 def test_what_this_code_can_run_is_no_finding(either: kombu.Connection) -> None:
     for envelope in published("ok", "ok"):
-        send(either, "sample.take_one", [seal(envelope)])
+        send(either, "sample.take_one", [seal(envelope, to="sample.take_one")])
     send(either, "baton.prune", [])
     backlog = looked_at(either)
     assert found(backlog) == []
@@ -76,8 +76,10 @@ def test_what_this_code_can_run_is_no_finding(either: kombu.Connection) -> None:
 def test_what_it_cannot_run_is_named_and_counted(either: kombu.Connection) -> None:
     (known,) = published("ok")
     unknown, newer = renamed(name="sample.renamed"), renamed(version=9)
-    send(either, "sample.take_two", [seal(known)])
-    send(either, "sample.take_one", [seal(known), seal(unknown.envelope()), seal(newer.envelope()), "forged:x"])
+    send(either, "sample.take_two", [seal(known, to="sample.take_two")])
+    to = "sample.take_one"
+    sealed = [seal(envelope, to=to) for envelope in (known, unknown.envelope(), newer.envelope())]
+    send(either, to, [*sealed, "forged:x"])
     producer = current_app.amqp.Producer(either, auto_declare=False)
     producer.publish("no task", exchange="", routing_key="sample")
     assert found(looked_at(either)) == [
@@ -92,7 +94,7 @@ def test_what_it_cannot_run_is_named_and_counted(either: kombu.Connection) -> No
 def test_looking_takes_nothing_and_costs_no_delivery(either: kombu.Connection) -> None:
     envelopes = published("ok", "ok", "ok")
     for envelope in envelopes:
-        send(either, "sample.take_one", [seal(envelope)])
+        send(either, "sample.take_one", [seal(envelope, to="sample.take_one")])
     for _ in range(DELIVERY_LIMIT + 2):
         assert looked_at(either).looked_at == {"queue sample": 3}
     assert depths(either, ["sample"])["sample"].waiting == 3
@@ -102,12 +104,12 @@ def test_looking_takes_nothing_and_costs_no_delivery(either: kombu.Connection) -
         assert not message.headers.get("x-delivery-count")
         assert message.headers["task"] == "sample.take_one"
         bundles.append(message.payload[0][0])
-    assert bundles == [[seal(envelope)] for envelope in envelopes]
+    assert [unseal(sealed).envelope for (sealed,) in bundles] == envelopes
 
 
 def test_a_queue_longer_than_the_limit_is_said_to_be_cut_short(either: kombu.Connection) -> None:
     for envelope in published("ok", "ok", "ok"):
-        send(either, "sample.take_one", [seal(envelope)])
+        send(either, "sample.take_one", [seal(envelope, to="sample.take_one")])
     backlog = looked_at(either, limit=2)
     assert (backlog.looked_at, backlog.cut_short) == ({"queue sample": 2}, ["sample"])
     assert depths(either, ["sample"])["sample"].waiting == 3
@@ -117,7 +119,7 @@ def test_a_queue_longer_than_the_limit_is_said_to_be_cut_short(either: kombu.Con
 def test_what_a_worker_of_redis_holds_is_seen() -> None:
     (envelope,) = published("ok")
     with current_app.connection_for_write() as redis:
-        send(redis, "sample.take_two", [seal(envelope)])
+        send(redis, "sample.take_two", [seal(envelope, to="sample.take_two")])
         channel: Any = redis.channel()
         assert channel.basic_get("sample")
         assert found(looked_at(redis)) == [("queue sample", "unknown consumer", "sample.take_two", 1)]
@@ -175,7 +177,7 @@ def test_a_broker_that_does_not_answer_is_another_exit_code(monkeypatch: pytest.
 def test_the_command_looks_at_rabbitmq(broker: kombu.Connection, command: Run) -> None:
     declare(broker, current_app.amqp.queues["sample"])
     (envelope,) = published("ok")
-    send(broker, "sample.take_two", [seal(envelope)])
+    send(broker, "sample.take_two", [seal(envelope, to="sample.take_two")])
     done = command("backlog_check")
     assert done.exit_code == 1
     assert "CANNOT RUN  queue sample: 1 of unknown consumer sample.take_two" in done.output()

@@ -34,7 +34,7 @@ def published(*behaviours: str) -> list[Envelope]:
 
 def run(*envelopes: Envelope) -> None:
     for envelope in envelopes:
-        deliver(take_one, [seal(envelope)])
+        deliver(take_one, [seal(envelope, to=take_one.name)])
 
 
 def opened() -> Circuit:
@@ -48,7 +48,7 @@ def begin_probe(producer: kombu.Producer) -> list[Envelope]:
     Attempt.objects.filter(sent_at=None, due_at__gt=timezone.now()).update(due_at=timezone.now())
     send_retries(producer)
     send_retries(producer)
-    return [unseal(sealed) for bundle in bundles() for sealed in bundle]
+    return [unseal(sealed).envelope for bundle in bundles() for sealed in bundle]
 
 
 def test_three_messages_in_a_row_that_fail_on_transient_errors_open_the_circuit() -> None:
@@ -76,7 +76,7 @@ def test_an_answer_in_between_keeps_the_circuit_closed(between: str) -> None:
 def test_while_it_is_open_a_delivery_costs_no_attempt_and_runs_nothing() -> None:
     opened()
     waiting = published("ok", "transient")
-    deliver(take_one, [seal(envelope) for envelope in waiting])
+    deliver(take_one, [seal(envelope, to=take_one.name) for envelope in waiting])
     parked = Attempt.objects.filter(message_id__in=[envelope.message_id for envelope in waiting])
     assert [(row.attempt, row.sent_at) for row in parked] == [(0, None), (0, None)]
     assert not Effect.objects.exists()

@@ -8,7 +8,7 @@ from baton_messaging.consuming.delivery import deliver
 from baton_messaging.consuming.transaction import _process_long
 from baton_messaging.diagnosis.progress import progress_of
 from baton_messaging.flow_control.pauses import AlreadyPaused, NotPaused, Target, UnknownTarget, pause, resume
-from baton_messaging.messages.envelope import seal
+from baton_messaging.messages.bundle import Bundle
 from baton_messaging.models import Attempt, AuditEntry, OutboxMessage, Pause, ProcessedMessage
 from baton_messaging.models.audit import Action, Outcome
 from baton_messaging.relaying.outbox_round import send_outbox
@@ -53,8 +53,8 @@ def test_what_a_worker_has_when_the_pause_comes_is_parked_without_cost_and_runs_
 ) -> None:
     envelopes = published("ok", "ok")
     pause(CONSUMER, actor=ANN, why="x")
-    deliver(take_one, [seal(envelope) for envelope in envelopes])
-    deliver(take_one, [seal(envelope) for envelope in envelopes])  # and a copy of it
+    deliver(take_one, Bundle.of(take_one.name, envelopes).sealed)
+    deliver(take_one, Bundle.of(take_one.name, envelopes).sealed)  # and a copy of it
     assert not Effect.objects.exists()
     assert list(Attempt.objects.values_list("attempt", "sent_at")) == [(0, None), (0, None)]
     resume(CONSUMER, actor=ANN)
@@ -88,7 +88,7 @@ def test_one_key_of_one_event_waits_and_the_others_go_on(producer: kombu.Produce
     pause(target, actor=ANN, why="asked by the customer")
     send_outbox(producer)
     assert sent() == 1
-    deliver(take_one, [seal(held), seal(other)])
+    deliver(take_one, Bundle.of(take_one.name, [held, other]).sealed)
     assert [str(effect.sample_id) for effect in Effect.objects.all()] == [other.key]
     send_retries(producer)
     assert sent() == 0

@@ -5,9 +5,9 @@ from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.health.resource import BROKER, DATABASE, Kind, Resource
 
 RELAY = Resource(Kind.ROLE, "relay")
-QUEUE = Resource(Kind.QUEUE, "inventory")
+QUEUE = Resource(Kind.QUEUE, "parcels")
 MAIL = Resource(Kind.SERVICE, "mail")
-SENDER = Resource(Kind.CONSUMER, "notifications.send_order_received")
+SENDER = Resource(Kind.CONSUMER, "parcels.send_label")
 
 
 def finding(about: Resource, *, stops_work: bool = False) -> Diagnosis:
@@ -36,14 +36,14 @@ def test_of_two_causes_the_one_nearest_to_the_ground_explains() -> None:
 
 
 def test_a_service_explains_only_the_consumers_that_name_it() -> None:
-    other = Resource(Kind.CONSUMER, "orders.record_sale")
+    other = Resource(Kind.CONSUMER, "parcels.record")
     found = fold([finding(MAIL, stops_work=True), finding(SENDER), finding(other)], {SENDER: [MAIL]})
     assert abouts(found) == [MAIL, other]
     assert abouts(found[0].victims) == [SENDER]
 
 
 def test_a_queue_without_workers_explains_its_own_consumers_only() -> None:
-    other = Resource(Kind.CONSUMER, "orders.record_sale")
+    other = Resource(Kind.CONSUMER, "parcels.record")
     found = fold([finding(QUEUE, stops_work=True), finding(SENDER), finding(other)], {SENDER: [QUEUE]})
     assert abouts(found) == [QUEUE, other]
 

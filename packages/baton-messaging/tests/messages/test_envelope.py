@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from baton_messaging.errors import BadSignature, InvalidPayload, Undecodable, UnknownEvent
 from baton_messaging.events import Event
-from baton_messaging.messages.envelope import Envelope, seal, unseal
+from baton_messaging.messages.envelope import Envelope, Sealed, seal, unseal
 from django.core import signing
 from django.test import override_settings
 from django.utils import timezone
@@ -35,7 +35,7 @@ def envelope(**changes: Any) -> Envelope:
 
 def test_an_envelope_survives_the_way_unchanged() -> None:
     sent = envelope(causation_id=uuid4())
-    assert unseal(seal(sent)) == sent
+    assert unseal(seal(sent, to="a.b", at=7.9)) == Sealed(sent, "a.b", 7)
 
 
 def test_money_never_passes_through_a_float() -> None:
@@ -46,17 +46,17 @@ def test_money_never_passes_through_a_float() -> None:
 
 def test_what_looks_like_kombu_s_own_types_arrives_as_it_was_sent() -> None:
     payload = {"__type__": "datetime", "__value__": "not a date"}
-    assert unseal(seal(envelope(payload=payload))).payload == payload
+    assert unseal(seal(envelope(payload=payload), to="a.b")).envelope.payload == payload
 
 
 def test_an_altered_envelope_is_refused() -> None:
-    sealed = seal(envelope())
+    sealed = seal(envelope(), to="a.b")
     with pytest.raises(BadSignature):
         unseal(sealed.replace('"7"', '"8"'))
 
 
 def test_an_envelope_signed_with_an_old_key_is_accepted_while_the_key_is_a_fallback() -> None:
-    sealed = seal(envelope())
+    sealed = seal(envelope(), to="a.b")
     from django.conf import settings
 
     old = settings.SECRET_KEY

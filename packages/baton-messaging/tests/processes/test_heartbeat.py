@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from baton_dev.testing.processes import wait_until
+from baton_messaging.messages.message_ids import message_ids_in
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes import heartbeat as heartbeat_module
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
-from baton_messaging.processes.in_flight import message_ids_in
 from django.db import OperationalError, connection
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -139,10 +139,11 @@ def test_a_relay_on_another_broker_is_named(tmp_path: Path) -> None:
 def test_a_plain_client_that_takes_messages_is_found() -> None:
     with current_app.connection_for_write() as broker, kombu.Connection(os.environ["CELERY_BROKER_URL"]) as other:
         client = other.default_channel.client
-        with client.connection_pool.get_connection() as taking:
-            taking.send_command("BRPOP", "whatever", 5)
-            (one,) = wait_until(lambda: unknown_consumers(broker, 1.0), what="a client that takes")
-            assert "BRPOP" in str(one.found)
+        taking = client.connection_pool.get_connection()
+        taking.send_command("BRPOP", "whatever", 5)
+        (one,) = wait_until(lambda: unknown_consumers(broker, 1.0), what="a client that takes")
+        assert "BRPOP" in str(one.found)
+        taking.disconnect()
 
 
 def test_connections_to_the_database_carry_the_names_of_process_and_child(tmp_path: Path) -> None:

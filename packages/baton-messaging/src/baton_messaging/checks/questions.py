@@ -1,4 +1,4 @@
-"""The list of the questions: those that come first, those that are always asked, and those of a deployment."""
+"""The list of the questions: those that come first, of every start, of the sources, and of a deployment."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -32,18 +32,20 @@ ALWAYS: Final[tuple[Question, ...]] = (
     limits.check_time_limits,
     limits.check_settings_against_each_other,
     limits.check_lease,
-    publishing.check_publishing,
     results.check_kept_results,
-    results.check_waiting,
     results.check_eager,
     idempotence.check_declared_idempotence,
-    idempotence.check_effects_outside,
     ownership.check_queues_of_consumers,
     ownership.check_dead_letter_routes,
     ownership.check_acknowledgement,
     responsibility.check_own_queue,
-    responsibility.check_imports,
     visibility.check_discovery,
     visibility.check_events,
+)
+OF_SOURCES: Final[tuple[Question, ...]] = (
+    publishing.check_publishing,
+    results.check_waiting,
+    idempotence.check_effects_outside,
+    responsibility.check_imports,
 )
 DEPLOYED: Final[tuple[Question, ...]] = (ownership.check_owner_addresses,)

@@ -32,25 +32,24 @@ SWALLOWED = (
 Run = Callable[[Task, list[Envelope]], dict[UUID, int]]  # returns milliseconds by message_id
 
 
-def process(task: Task, envelopes: list[Envelope]) -> None:
-    """Process messages together.
-
-    Several messages of a handler for one: those that fail are recorded in the commit that settles the others.
-    A single message, or a handler for a list, raises what the handler raised, with nothing written.
-    """
+def process_alone(task: Task, envelope: Envelope) -> None:
+    """Process one message. Raises what the handler raised, with nothing written."""
     if not task.atomic:
-        _process_long(task, envelopes[0])
-    elif task.bundle:
-        _process(task, envelopes, run=_run_together)
-    elif len(envelopes) == 1:
-        _process(task, envelopes, run=_run_each)
+        _process_long(task, envelope)
     else:
-        _process_bundle(task, envelopes)
+        _process(task, [envelope], run=_run_list if task.bundle else _run_each)
 
 
-def _process_bundle(task: Task, envelopes: list[Envelope]) -> None:
-    """Hope for the best first: savepoints double the statements, and are needed only if a message fails."""
-    try:
+def process_together(task: Task, envelopes: list[Envelope]) -> None:
+    """Process several messages in one transaction.
+
+    Of a handler for one, those that fail are recorded in the commit that settles the others. A handler for a list
+    raises what it raised, with nothing written.
+    """
+    if task.bundle:
+        _process(task, envelopes, run=_run_list)
+        return
+    try:  # hoping for the best: savepoints double the statements, and are needed only if a message fails
         _process(task, envelopes, run=_run_each)
     except SoftTimeLimitExceeded:
         raise
@@ -113,7 +112,7 @@ def _run_each(task: Task, envelopes: list[Envelope]) -> dict[UUID, int]:
     return {envelope.message_id: _run(task, envelope) for envelope in envelopes}
 
 
-def _run_together(task: Task, envelopes: list[Envelope]) -> dict[UUID, int]:
+def _run_list(task: Task, envelopes: list[Envelope]) -> dict[UUID, int]:
     if not envelopes:
         return {}
     started = time.monotonic()

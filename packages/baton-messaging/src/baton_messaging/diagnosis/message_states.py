@@ -4,17 +4,30 @@ A place is one message and one consumer. Where an edited copy was sent instead o
 """
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
 from django.db.models import Q
 
 from baton_messaging.flow_control.holds import current_holds
-from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
+from baton_messaging.messages.position import Death, Position, position_of
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import UNSETTLED
 
 Place = tuple[UUID, str]
 Row = TypeVar("Row", ProcessedMessage, Attempt, DeadLetter)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The rows about one place, and what they come to. ``place`` is the edited copy's, if one was sent instead."""
+
+    place: Place
+    position: Position
+    processed: ProcessedMessage | None
+    last_attempt: Attempt | None
+    dead_letter: DeadLetter | None
 
 
 class MessageStates:
@@ -31,12 +44,23 @@ class MessageStates:
         self.holds = current_holds()
         self.last_attempt = _by_place(Attempt.objects.filter(message_id__any_of=wanted).order_by("round", "attempt"))
 
-    def settle_place(self, place: Place) -> tuple[Place, DeadLetter | None]:
-        """Return where a message stands, and its dead letter: the edited copy's, if one was sent in its place."""
+    def at(self, place: Place, row: OutboxMessage | None) -> Standing:
+        """Return where a message stands, or the edited copy that was sent in its place."""
         dead_letter = self.dead_letters.get(place)
         while dead_letter and (copy := self._copies.get(dead_letter.pk)) and copy.message_id:
             dead_letter, place = copy, (copy.message_id, copy.consumer)
-        return place, dead_letter
+        processed, last_attempt = self.processed.get(place), self.last_attempt.get(place)
+        position = position_of(
+            is_processed=processed is not None,
+            death=_death(dead_letter),
+            was_last_attempt_sent=last_attempt.sent_at is not None if last_attempt else None,
+            is_sent=row.is_sent_to(place[1]) if row else None,
+        )
+        return Standing(place, position, processed, last_attempt, dead_letter)
+
+
+def _death(dead_letter: DeadLetter | None) -> Death | None:
+    return Death(dead_letter.state, dead_letter.requested_at is not None) if dead_letter else None
 
 
 def _by_place(rows: "Iterable[Row]") -> "dict[Place, Row]":

@@ -12,9 +12,10 @@ from uuid import UUID
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.diagnosis.message_states import MessageStates, Place
+from baton_messaging.diagnosis.message_states import MessageStates, Place, Standing
 from baton_messaging.flow_control.holds import Hold, Holds
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.messages.position import Position
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import State as LetterState
 from baton_messaging.routing.ownership import owner_of
 from baton_messaging.routing.subscriptions import Subscription, subscriptions_of
@@ -68,10 +69,10 @@ def progress_of(key: str) -> list[ConsumerProgress]:
 
 
 def _progress(message: OutboxMessage, subscription: Subscription, states: MessageStates) -> ConsumerProgress:
-    place, dead_letter = states.settle_place((message.message_id, subscription.consumer))
-    last_attempt, processed = states.last_attempt.get(place), states.processed.get(place)
-    state, updated_at = _state(message, subscription.consumer, processed, dead_letter, last_attempt)
-    hold = _hold(state, message, place, states.holds)
+    standing = states.at((message.message_id, subscription.consumer), message)
+    state = state_at(standing)
+    last_attempt, dead_letter = standing.last_attempt, standing.dead_letter
+    hold = _hold(state, message, standing.place, states.holds)
     failed_count = last_attempt.attempt if last_attempt else 0
     return ConsumerProgress(
         consumer=subscription.consumer,
@@ -81,36 +82,46 @@ def _progress(message: OutboxMessage, subscription: Subscription, states: Messag
         attempts=dead_letter.attempt_count if state == "dead" and dead_letter else failed_count + (state == "done"),
         max_attempts=subscription.max_attempts,
         owner=str(owner_of(subscription.consumer)),
-        updated_at=updated_at,
+        updated_at=_updated_at(message, standing),
         next_attempt_at=last_attempt.due_at if state == "retrying" and last_attempt and not hold else None,
         error=str(hold) if hold else _error(state, last_attempt, dead_letter),
     )
 
 
-def _state(
-    message: OutboxMessage,
-    consumer: str,
-    processed: ProcessedMessage | None,
-    dead_letter: DeadLetter | None,
-    last_attempt: Attempt | None,
-) -> tuple[State, datetime]:
-    if processed:
-        return "done", processed.processed_at
-    if dead_letter and dead_letter.state in (LetterState.OPEN, LetterState.DISCARDED):
-        return "dead", dead_letter.died_at
-    if last_attempt:
-        return _state_of_retry(last_attempt)
-    if message.published_at or consumer in message.sent_to:
-        return "queued", message.published_at or message.available_at
-    return "waiting", message.occurred_at
+def state_at(standing: Standing) -> State:
+    """Return the state by which customers and the API know a position."""
+    match standing.position:
+        case Position.PROCESSED:
+            return "done"
+        case Position.DEAD:
+            return "dead"
+        case Position.WITH_THE_BROKER:
+            return "queued"
+        case Position.WAITS_IN_DATABASE if not _was_never_tried(standing.last_attempt):
+            return "retrying"
+        case _:
+            return "waiting"
 
 
-def _state_of_retry(last_attempt: Attempt) -> tuple[State, datetime]:
-    if last_attempt.attempt == 0 and last_attempt.sent_at:  # a replay, or one held back, that has left
-        return "queued", last_attempt.sent_at
-    if last_attempt.round == last_attempt.attempt == 0:  # held back before it was ever tried
-        return "waiting", last_attempt.failed_at
-    return "retrying", last_attempt.failed_at
+def _was_never_tried(last_attempt: Attempt | None) -> bool:
+    """Tell whether it was held back before its first attempt."""
+    return last_attempt is not None and last_attempt.round == last_attempt.attempt == 0
+
+
+def _updated_at(message: OutboxMessage, standing: Standing) -> datetime:
+    """Return when it came to where it is."""
+    processed, last_attempt, dead_letter = standing.processed, standing.last_attempt, standing.dead_letter
+    match standing.position:
+        case Position.PROCESSED if processed:
+            return processed.processed_at
+        case Position.PROCESSED | Position.DEAD | Position.REPLAY_PLANNED if dead_letter:
+            return dead_letter.settled_at or dead_letter.died_at
+        case Position.WITH_THE_BROKER | Position.WAITS_IN_DATABASE if last_attempt:
+            return last_attempt.sent_at or last_attempt.failed_at
+        case Position.WITH_THE_BROKER:
+            return message.published_at or message.available_at
+        case _:
+            return message.occurred_at
 
 
 def _hold(state: State, message: OutboxMessage, place: Place, holds: Holds) -> Hold | None:

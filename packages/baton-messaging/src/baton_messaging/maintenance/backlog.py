@@ -17,10 +17,10 @@ from django.db.models.fields.json import KT
 from kombu.message import Message
 
 from baton_messaging.broker.inspect.peek import peek
-from baton_messaging.dead_letters.intake.raw_message import Arrival, NotABundle, read
-from baton_messaging.errors import BadEnvelope
+from baton_messaging.dead_letters.intake.raw_message import Arrival, read
+from baton_messaging.errors import BadBundle
 from baton_messaging.events import is_known, known_versions
-from baton_messaging.messages.envelope import unseal
+from baton_messaging.messages.bundle import Bundle
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.routing.subscriptions import is_registered
@@ -126,13 +126,9 @@ def _look_at_message(backlog: Backlog, where: str, message: Message | None) -> N
 
 def _events(backlog: Backlog, where: str, arrival: Arrival) -> Iterator[tuple[str, int]]:
     try:
-        bundle = arrival.bundle()
-    except NotABundle:
+        bundle = Bundle.open(arrival.consumer, arrival.argument())
+    except BadBundle:
         return  # a task that is no consumer: known or not is all there is to say
-    for sealed in bundle:
-        try:
-            envelope = unseal(sealed)
-        except BadEnvelope as error:
-            backlog.find(where, UNREADABLE, type(error).__name__)
-        else:
-            yield envelope.name, envelope.version
+    for refused in bundle.refused:
+        backlog.find(where, UNREADABLE, type(refused.error).__name__)
+    yield from ((envelope.name, envelope.version) for envelope in bundle.envelopes)

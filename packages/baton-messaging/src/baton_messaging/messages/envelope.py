@@ -1,10 +1,13 @@
 """An envelope carries an event: its identity, its causes, and a signature.
 
 The envelope crosses the broker as one signed JSON string: kombu's own type decoding never touches user data, and a
-message forged in the broker is refused. Keys rotate by SECRET_KEY_FALLBACKS. Source: django.core.signing.
+message forged in the broker is refused. Signed with it are its address, which is one consumer, and the time at which
+it was sent: a genuine envelope is good for nothing else (docs/decisions/a-message-is-valid-for-one-thing.md).
+Keys rotate by SECRET_KEY_FALLBACKS. Source: django.core.signing.
 """
 
 import json
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -76,22 +79,39 @@ class Envelope:
             raise Undecodable(f"{type(error).__name__} in its fields") from None
 
 
-def seal(envelope: Envelope) -> str:
-    """Return the envelope as one signed JSON string."""
-    return _signer().sign(_to_json(envelope.as_dict()))
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What a signature vouches for: the envelope, the one consumer it was sent to, and when (seconds since 1970)."""
+
+    envelope: Envelope
+    to: str
+    sealed_at: float
 
 
-def unseal(sealed: str) -> Envelope:
-    """Check the signature and return the envelope. Raises BadSignature, Undecodable."""
+def seal(envelope: Envelope, *, to: str, at: float | None = None) -> str:
+    """Return the envelope as one signed JSON string, for the consumer ``to``, sent at the Unix time ``at`` (now)."""
+    sealed_at = int(time.time() if at is None else at)
+    return _signer().sign(_to_json({"to": to, "sealed_at": sealed_at, **envelope.as_dict()}))
+
+
+def unseal(sealed: str) -> Sealed:
+    """Check the signature and return what it vouches for. Raises BadSignature, Undecodable.
+
+    Whose it is and how old is for the caller to compare: messages/bundle.py.
+    """
     try:
         text = _signer().unsign(sealed)
-    except signing.BadSignature:
+    except (signing.BadSignature, UnicodeEncodeError):  # a lone surrogate, which no text of ours has
         raise BadSignature from None
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Undecodable("no JSON") from None
-    return Envelope.from_dict(data)
+    envelope = Envelope.from_dict(data)
+    try:
+        return Sealed(envelope, str(data["to"]), float(data["sealed_at"]))
+    except (KeyError, TypeError, ValueError):
+        raise Undecodable("neither address nor time") from None
 
 
 def _signer() -> signing.Signer:

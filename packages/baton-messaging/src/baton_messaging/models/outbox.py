@@ -162,6 +162,10 @@ class OutboxMessage(models.Model):
         """Tell whether a consumer of its event is sent it: not one that a deploy has added since it was published."""
         return self.published_at is None or consumer in self.sent_to
 
+    def is_sent_to(self, consumer: str) -> bool:
+        """Tell whether the broker has confirmed it for this consumer."""
+        return self.published_at is not None or consumer in self.sent_to
+
     def envelope(self) -> Envelope:
         """Return what travels."""
         return Envelope(

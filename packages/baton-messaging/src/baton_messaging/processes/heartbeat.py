@@ -174,7 +174,7 @@ class HeartbeatWriter:
             said_at, beat = self._said
             now = monotonic()
             _upsert(self._identity, beat=vars(beat), age=now - said_at, uptime=now - self._started)
-            if not self.watch.wiring:
+            if not self.watch.is_written:
                 self.watch.look_soon()
 
     def _end(self) -> None:

@@ -1,13 +1,11 @@
 """Messages in flight in a worker are told by their ids, never by their payloads."""
 
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Final
-from uuid import UUID
+from typing import Any
 from weakref import WeakKeyDictionary
 
-MAX_IDS: Final = 1_000  # of one Celery message; a bundle of ours has a tenth of that
+from baton_messaging.messages.message_ids import message_ids_in
 
 _read: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # a request is read once, however often it is shown
 
@@ -23,32 +21,6 @@ def in_flight_of(requests: Iterable[Any]) -> list[dict[str, Any]]:
         }
         for request in requests
     ]
-
-
-def message_ids_in(arguments: Any) -> list[str]:
-    """Read the message ids out of a task's arguments; of what is no bundle of ours there are none.
-
-    For display and for guesses only: no signature is checked, and nothing here raises for what a body contains.
-
-    >>> message_ids_in([['{"message_id": "0190d3c2-7a00-7000-8000-000000000001"}:signature', "rubbish"]])
-    ['0190d3c2-7a00-7000-8000-000000000001']
-    >>> message_ids_in({"not": "a bundle"})
-    []
-    """
-    bundle = arguments[0] if isinstance(arguments, list | tuple) and len(arguments) == 1 else None
-    if not isinstance(bundle, list):
-        return []
-    found = (_message_id(sealed) for sealed in bundle[:MAX_IDS])
-    return [message_id for message_id in found if message_id]
-
-
-def _message_id(sealed: Any) -> str | None:
-    if not isinstance(sealed, str):
-        return None
-    try:
-        return str(UUID(json.loads(sealed.rpartition(":")[0])["message_id"]))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
 
 
 def _ids_of(request: Any) -> list[str]:

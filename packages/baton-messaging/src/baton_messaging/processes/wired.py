@@ -6,6 +6,7 @@ A server's id changes with its restart. So two ids differ only if each was looke
 addresses differ, too; and what is not known differs from nothing.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -66,7 +67,9 @@ class Difference:
 def wired_processes(cursor: Any) -> list[Wired]:
     """Return the processes that live, and have said what they are wired to."""
     cursor.execute(_PROCESSES, {"stale": baton().heartbeat_stale_seconds})
-    return [Wired(*row) for row in cursor.fetchall() if row[7]]
+    return [
+        Wired(*row[:7], wiring=facts, looked_at=row[8]) for row in cursor.fetchall() if (facts := json.loads(row[7]))
+    ]
 
 
 def differences(processes: Sequence[Wired]) -> list[Difference]:

@@ -51,6 +51,7 @@ class WiringWatch:
     def __init__(self, identity: Mapping[str, Any]) -> None:
         self._identity = identity
         self._soon, self._stopped = threading.Event(), threading.Event()
+        self.is_written = False  # the row was there
         self._told: set[tuple[str, str]] = set()
         #: Held while a connection is open: no child may be forked then.
         self.looking = threading.Lock()
@@ -105,6 +106,7 @@ class WiringWatch:
             with own.cursor() as cursor:
                 values = {"wiring": json.dumps(self.wiring), "health": json.dumps(self.health)}
                 cursor.execute(_WRITE, {**self._identity, **values})
+                self.is_written = bool(cursor.rowcount)
                 self._end_predecessors(cursor)
                 others = wired_processes(cursor)
         self._tell(others)

@@ -25,6 +25,7 @@ from baton_messaging.broker.inspect.depth import Depth
 from baton_messaging.conf import baton
 
 LATER_COUNT: Final = 10  # processed messages that were sent later: one may have come by another way, ten have not
+SENT_AGAIN: Final = "LostByBroker"  # the error of attempt 0 by which a lost first delivery leaves again
 MARGIN: Final = timedelta(minutes=1)  # by which they were later: a relay marks a whole round at its end
 
 Proof = Literal["queue empty", "overtaken"]

@@ -1,4 +1,4 @@
-"""Lost messages are found: sent, and neither processed, nor waiting for a retry, nor dead, nor in flight.
+"""Lost messages are found: by their position with the broker (messages/position.py), and neither there nor in flight.
 
 Two statements, one over the unsettled outbox rows (a partial index holds nothing else), one over the dead letters whose
 replay was requested (another). When a message was last sent is what counts: a retry's row says so, or else the outbox.
@@ -13,38 +13,10 @@ from uuid import UUID
 from django.db import connection
 
 from baton_messaging.messages.envelope import Envelope
+from baton_messaging.messages.position import LAST_ATTEMPT, REPLAYED_AND_NOT_PROCESSED, SENT_AND_NOT_PROCESSED
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.recovery.loss_rule import Proof, QueueState, grace, proof_of_loss
-
-# What must hold of a message that is nowhere, demanded again by ``resend``. ``{message}`` stands for a row that has the
-# message's id, ``%(consumer)s`` for the consumer that it was sent to.
-NOT_PROCESSED: Final = """
-    NOT EXISTS (
-        SELECT 1 FROM baton_inbox AS processed
-        WHERE processed.message_id = {message}.message_id AND processed.consumer = %(consumer)s)
-"""
-
-NOT_DEAD: Final = """
-    NOT EXISTS (
-        SELECT 1 FROM baton_dead_letter AS dead_letter
-        WHERE dead_letter.message_id = {message}.message_id AND dead_letter.consumer = %(consumer)s)
-"""
-
-REPLAY_REQUESTED: Final = """
-    EXISTS (
-        SELECT 1 FROM baton_dead_letter AS dead_letter
-        WHERE dead_letter.message_id = {message}.message_id AND dead_letter.consumer = %(consumer)s
-          AND dead_letter.state = 'requested')
-"""
-
-_LAST_ATTEMPT: Final = """
-    LATERAL (
-        SELECT id, sent_at FROM baton_attempt AS attempt
-        WHERE attempt.message_id = {message}.message_id AND attempt.consumer = %(consumer)s
-        ORDER BY round DESC, attempt.attempt DESC LIMIT 1
-    ) AS last
-"""
 
 _NOT_PAUSED: Final = """
     NOT EXISTS (
@@ -54,12 +26,10 @@ _NOT_PAUSED: Final = """
 
 _OF_OUTBOX: Final = f"""
     SELECT message.*, last.id AS attempt_id, coalesce(last.sent_at, message.published_at) AS last_sent_at
-    FROM baton_outbox AS message LEFT JOIN {_LAST_ATTEMPT.format(message="message")} ON true
+    FROM baton_outbox AS message LEFT JOIN {LAST_ATTEMPT.format(message="message")} ON true
     WHERE message.settled_at IS NULL AND message.published_at < %(sent_before)s
-      AND %(consumer)s = ANY (message.sent_to)
       AND (last.id IS NULL OR last.sent_at < %(sent_before)s)
-      AND {NOT_PROCESSED.format(message="message")}
-      AND {NOT_DEAD.format(message="message")}
+      AND {SENT_AND_NOT_PROCESSED}
       AND {_NOT_PAUSED.format(message="message", event="name")}
       AND message.message_id <> ALL (%(in_flight)s::uuid[])
     ORDER BY message.published_at LIMIT %(limit)s
@@ -67,11 +37,9 @@ _OF_OUTBOX: Final = f"""
 
 _OF_REPLAYS: Final = f"""
     SELECT dead_letter.message_id, last.id, last.sent_at
-    FROM baton_dead_letter AS dead_letter JOIN {_LAST_ATTEMPT.format(message="dead_letter")} ON true
-    WHERE dead_letter.state = 'requested' AND dead_letter.requested_at IS NOT NULL
-      AND dead_letter.consumer = %(consumer)s
-      AND last.sent_at < %(sent_before)s
-      AND {NOT_PROCESSED.format(message="dead_letter")}
+    FROM baton_dead_letter AS dead_letter JOIN {LAST_ATTEMPT.format(message="dead_letter")} ON true
+    WHERE last.sent_at < %(sent_before)s
+      AND {REPLAYED_AND_NOT_PROCESSED}
       AND {_NOT_PAUSED.format(message="dead_letter", event="event_name")}
       AND dead_letter.message_id <> ALL (%(in_flight)s::uuid[])
     ORDER BY last.sent_at LIMIT %(limit)s

@@ -12,9 +12,9 @@ from typing import Final
 from django.db import connection, transaction
 
 from baton_messaging.database.outbox_notify import notify_relay_on_commit
-from baton_messaging.recovery.losses import NOT_DEAD, NOT_PROCESSED, REPLAY_REQUESTED, Loss
-
-LOST: Final = "LostByBroker"  # what the history of a message says instead of an error
+from baton_messaging.messages.position import HAS_DEAD_LETTER, PROCESSED, REPLAY_REQUESTED
+from baton_messaging.recovery.loss_rule import SENT_AGAIN
+from baton_messaging.recovery.losses import Loss
 
 _RETRIES: Final = f"""
     UPDATE baton_attempt AS attempt
@@ -25,8 +25,8 @@ _RETRIES: Final = f"""
         SELECT 1 FROM baton_attempt AS later
         WHERE later.message_id = attempt.message_id AND later.consumer = %(consumer)s
           AND (later.round, later.attempt) > (attempt.round, attempt.attempt))
-      AND {NOT_PROCESSED.format(message="attempt")}
-      AND ({NOT_DEAD.format(message="attempt")} OR {REPLAY_REQUESTED.format(message="attempt")})
+      AND NOT {PROCESSED.format(message="attempt")}
+      AND (NOT {HAS_DEAD_LETTER.format(message="attempt")} OR {REPLAY_REQUESTED.format(message="attempt")})
 """  # noqa: S608 - put together of constants
 
 _FIRST_DELIVERIES: Final = f"""
@@ -37,8 +37,8 @@ _FIRST_DELIVERIES: Final = f"""
     WHERE NOT EXISTS (
         SELECT 1 FROM baton_attempt AS attempt
         WHERE attempt.message_id = lost.message_id AND attempt.consumer = %(consumer)s)
-      AND {NOT_PROCESSED.format(message="lost")}
-      AND {NOT_DEAD.format(message="lost")}
+      AND NOT {PROCESSED.format(message="lost")}
+      AND NOT {HAS_DEAD_LETTER.format(message="lost")}
     ORDER BY message_id
     ON CONFLICT DO NOTHING
 """  # noqa: S608 - put together of constants
@@ -67,7 +67,7 @@ def send_again(consumer: str, losses: Sequence[Loss]) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_RETRIES, {"consumer": consumer, "lost": json.dumps(retries)})
         count = cursor.rowcount
-        cursor.execute(_FIRST_DELIVERIES, {"consumer": consumer, "lost": json.dumps(first), "error_class": LOST})
+        cursor.execute(_FIRST_DELIVERIES, {"consumer": consumer, "lost": json.dumps(first), "error_class": SENT_AGAIN})
         count += cursor.rowcount
         if count:
             cursor.execute(_COUNT, [consumer, count])

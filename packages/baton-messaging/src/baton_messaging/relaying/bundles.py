@@ -17,7 +17,8 @@ from baton_messaging.broker.errors import BROKER_ERRORS, UnroutableMessage
 from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
 from baton_messaging.errors import MessagingError
-from baton_messaging.messages.envelope import Envelope, seal
+from baton_messaging.messages.bundle import Bundle
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.routing.ownership import queue_of
 from baton_messaging.routing.send import send_bundle
 from baton_messaging.routing.subscriptions import subscription_named
@@ -48,16 +49,16 @@ def send_bundles(consumer: str, envelopes: Sequence[Envelope], *, producer: komb
     """
     subscription = subscription_named(consumer)
     size = subscription.bundle_size if subscription else 1
-    bundles = [envelopes[start : start + size] for start in range(0, len(envelopes), size)]
-    if len(bundles) > 1 and _send_in_a_batch(consumer, bundles, producer):
+    bundles = [Bundle.of(consumer, envelopes[start : start + size]) for start in range(0, len(envelopes), size)]
+    if len(bundles) > 1 and _send_in_a_batch(bundles, producer):
         return {}
     refusals: Refusals = {}
     for bundle in bundles:
-        refusals |= _send(consumer, bundle, producer)
+        refusals |= _send(bundle, producer)
     return refusals
 
 
-def _send_in_a_batch(consumer: str, bundles: Sequence[Sequence[Envelope]], producer: kombu.Producer) -> bool:
+def _send_in_a_batch(bundles: Sequence[Bundle], producer: kombu.Producer) -> bool:
     """Send all and wait for the broker once; tell whether it took everything.
 
     If not, they are sent one by one, which shows whose fault it is; the inbox absorbs those that had arrived.
@@ -65,25 +66,26 @@ def _send_in_a_batch(consumer: str, bundles: Sequence[Sequence[Envelope]], produ
     try:
         with producer.batch():  # type: ignore[attr-defined]  # the stubs are older
             for bundle in bundles:
-                _publish(consumer, bundle, producer)
+                _publish(bundle, producer)
     except Exception as error:
-        log.warning("batch_refused", consumer=consumer, error_class=type(error).__name__)
+        log.warning("batch_refused", consumer=bundles[0].consumer, error_class=type(error).__name__)
         return False
     return True
 
 
-def _send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> Refusals:
-    refusals = _try_to_send(consumer, bundle, producer)
-    unroutable = [envelope for envelope in bundle if isinstance(refusals.get(envelope.message_id), UnroutableMessage)]
+def _send(bundle: Bundle, producer: kombu.Producer) -> Refusals:
+    """Send a bundle; what no queue takes once more, by which its queue is declared again."""
+    refusals = _try_to_send(bundle, producer)
+    unroutable = {message_id for message_id, error in refusals.items() if isinstance(error, UnroutableMessage)}
     if not unroutable:
         return refusals
-    others = {message_id: error for message_id, error in refusals.items() if not isinstance(error, UnroutableMessage)}
-    return others | _try_to_send(consumer, unroutable, producer)
+    others = {message_id: error for message_id, error in refusals.items() if message_id not in unroutable}
+    return others | _try_to_send(bundle.only(unroutable), producer)
 
 
-def _try_to_send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> Refusals:
+def _try_to_send(bundle: Bundle, producer: kombu.Producer) -> Refusals:
     try:
-        _publish(consumer, bundle, producer)
+        _publish(bundle, producer)
     except BrokerBlocked as error:
         raise BrokerFull(str(error)) from error
     except amqp.exceptions.MessageNacked as error:  # x-overflow: reject-publish
@@ -91,15 +93,15 @@ def _try_to_send(consumer: str, bundle: Sequence[Envelope], producer: kombu.Prod
     except amqp.exceptions.ChannelError as error:
         _start_anew(producer)
         if _is_too_large(error):
-            return _send_one_by_one(consumer, bundle, producer, error)
-        return _refused(bundle, _of_queue(consumer, error))
+            return _send_one_by_one(bundle, producer, error)
+        return _refused(bundle, _of_queue(bundle.consumer, error))
     except BROKER_ERRORS as error:
         if isinstance(error.__cause__, UnroutableMessage):  # kombu wraps it where the transport is Redis
             _start_anew(producer)
             return _refused(bundle, error.__cause__)
         raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
     except Exception as error:
-        return _send_one_by_one(consumer, bundle, producer, error)
+        return _send_one_by_one(bundle, producer, error)
     return {}
 
 
@@ -122,17 +124,12 @@ def _remedy(consumer: str, error: amqp.exceptions.ChannelError) -> str:
     return f". Run: {remedy_for(queue_of(consumer).name)}" if is_declared_otherwise else ""
 
 
-def _publish(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer) -> None:
-    send_bundle(
-        consumer,
-        [seal(envelope) for envelope in bundle],
-        message_ids=[envelope.message_id for envelope in bundle],
-        producer=producer,
-    )
+def _publish(bundle: Bundle, producer: kombu.Producer) -> None:
+    send_bundle(bundle.consumer, bundle.sealed, message_ids=bundle.message_ids, producer=producer)
 
 
-def _refused(bundle: Sequence[Envelope], error: Exception) -> Refusals:
-    return {envelope.message_id: error for envelope in bundle}
+def _refused(bundle: Bundle, error: Exception) -> Refusals:
+    return dict.fromkeys(bundle.message_ids, error)
 
 
 def _is_too_large(error: amqp.exceptions.ChannelError) -> bool:
@@ -140,11 +137,11 @@ def _is_too_large(error: amqp.exceptions.ChannelError) -> bool:
     return is_publishing and isinstance(error, amqp.exceptions.PreconditionFailed)
 
 
-def _send_one_by_one(consumer: str, bundle: Sequence[Envelope], producer: kombu.Producer, error: Exception) -> Refusals:
+def _send_one_by_one(bundle: Bundle, producer: kombu.Producer, error: Exception) -> Refusals:
     """Find the culprit: the others of its bundle get through."""
     if len(bundle) == 1:
         return _refused(bundle, error)
     refusals: Refusals = {}
-    for envelope in bundle:
-        refusals |= _send(consumer, [envelope], producer)
+    for part in bundle.parts():
+        refusals |= _send(part, producer)
     return refusals

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from celery import current_app
 
-from baton_messaging.routing.discovery import discover
+from baton_messaging.routing.discovery import Registry, discover
 
 
 @dataclass(frozen=True)
@@ -21,27 +21,25 @@ class Subscription:
     queue: str | None
 
 
-_BY_CONSUMER: dict[str, Subscription] = {}
+_subscriptions: Registry[str, Subscription] = Registry("tasks")  # by the consumer's name
 
 
 def subscribe(subscription: Subscription) -> None:
     """Register a consumer. Raises ValueError when two functions would share one task name."""
-    known = _BY_CONSUMER.get(subscription.consumer)
-    if known is not None and known != subscription:
-        raise ValueError(f"Expected consumer names to be unique, got two of {subscription.consumer!r}. Rename one.")
-    _BY_CONSUMER[subscription.consumer] = subscription
+    _subscriptions.add_unique(subscription.consumer, subscription)
 
 
 def subscriptions_of(event_name: str) -> list[Subscription]:
     """Return the consumers of an event, in name order."""
     return sorted(
-        (known for known in _all().values() if known.event_name == event_name), key=lambda known: known.consumer
+        (known for known in _subscriptions.all().values() if known.event_name == event_name),
+        key=lambda known: known.consumer,
     )
 
 
 def subscription_named(consumer: str) -> Subscription | None:
     """Return a consumer's subscription, or None when this release has no such consumer."""
-    return _all().get(consumer)
+    return _subscriptions.get(consumer)
 
 
 def is_registered(task: str) -> bool:
@@ -52,12 +50,7 @@ def is_registered(task: str) -> bool:
 
 def all_consumers() -> list[str]:
     """Return the names of all consumers."""
-    return sorted(_all())
-
-
-def _all() -> dict[str, Subscription]:
-    import_consumers()
-    return _BY_CONSUMER
+    return sorted(_subscriptions.all())
 
 
 def import_consumers() -> None:

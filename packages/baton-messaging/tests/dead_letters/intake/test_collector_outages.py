@@ -15,7 +15,7 @@ from baton_messaging.models import DeadLetter
 from celery import current_app
 from django.db import connection
 
-from tests.dead_letters.dead_letter_queue import dead_letter_in_broker, wait_for_letters
+from tests.dead_letters.dead_letter_queue import TASK, dead_letter_in_broker, wait_for_letters
 from tests.dead_letters.factories import an_envelope
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -27,7 +27,7 @@ def has_more_than(count: int) -> bool:
 
 def test_a_collector_that_is_killed_loses_and_doubles_nothing(tmp_path: Path, transactional_db: None) -> None:
     for _ in range(150):
-        dead_letter_in_broker(seal(an_envelope()))
+        dead_letter_in_broker(seal(an_envelope(), to=TASK))
     command = collector_command()
     for number in (30, 90):
         with running(command, log=tmp_path / f"{number}.log", ready="collector_started") as process:
@@ -48,11 +48,11 @@ def test_an_outage_of_the_database_costs_nothing(tmp_path: Path, transactional_d
     with outage_proxy(urlsplit(url).port or 5432) as database:
         options: dict[str, Any] = {"log": tmp_path / "log", "ready": "collector_started"}
         with running(collector_command(), env={"DATABASE_URL": through(url, database.port)}, **options) as process:
-            dead_letter_in_broker(seal(an_envelope()))
+            dead_letter_in_broker(seal(an_envelope(), to=TASK))
             wait_for_letters(1)
             database.close()
             for _ in range(5):
-                dead_letter_in_broker(seal(an_envelope()))
+                dead_letter_in_broker(seal(an_envelope(), to=TASK))
             wait_until(lambda: process.output().count("database_in_trouble") >= 3, what="back-off")
             assert DeadLetter.objects.count() == 1
             database.open()
@@ -65,11 +65,11 @@ def test_an_outage_of_the_broker_costs_nothing(tmp_path: Path, transactional_db:
     with outage_proxy(urlsplit(url).port or 0) as broker:
         options: dict[str, Any] = {"log": tmp_path / "log", "ready": "collector_started"}
         with running(collector_command(), env={"CELERY_BROKER_URL": through(url, broker.port)}, **options) as process:
-            dead_letter_in_broker(seal(an_envelope()))
+            dead_letter_in_broker(seal(an_envelope(), to=TASK))
             wait_for_letters(1)
             broker.close()
             for _ in range(5):
-                dead_letter_in_broker(seal(an_envelope()))
+                dead_letter_in_broker(seal(an_envelope(), to=TASK))
             wait_until(lambda: process.output().count("broker_away") >= 2, what="back-off")
             broker.open()
             wait_for_letters(6)

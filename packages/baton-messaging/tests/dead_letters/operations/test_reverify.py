@@ -20,7 +20,7 @@ OLD_KEY = "a key that is in use no longer, and was long enough in its day"
 
 def signed_with_an_old_key(settings: Any) -> DeadLetter:
     current, settings.SECRET_KEY = settings.SECRET_KEY, OLD_KEY
-    sealed = seal(an_envelope(uuid4()))
+    sealed = seal(an_envelope(uuid4()), to="sample.die")
     settings.SECRET_KEY = current
     return a_letter(envelope=None, message_id=None, key="", raw=sealed, reason=Reason.BAD_SIGNATURE)
 
@@ -51,7 +51,7 @@ def test_the_app_hears_of_what_can_be_read_now_once(settings: Any) -> None:
         dry_run(Selection(ids=(letter.pk,)))
     finally:
         dead_lettered.disconnect(hear)
-    envelope = unseal(letter.raw)
+    envelope = unseal(letter.raw).envelope
     assert heard == [(envelope.key, letter.consumer, envelope.message_id)]
 
 
@@ -83,5 +83,5 @@ def test_what_was_forged_stays_unreadable(settings: Any) -> None:
 def test_a_message_that_is_on_the_list_by_another_way_is_not_doubled(settings: Any) -> None:
     letter = signed_with_an_old_key(settings)
     settings.SECRET_KEY_FALLBACKS = [OLD_KEY]
-    a_letter(message_id=unseal(letter.raw).message_id)
+    a_letter(message_id=unseal(letter.raw).envelope.message_id)
     assert dry_run(Selection(ids=(letter.pk,))).count(Fate.UNREADABLE) == 1

@@ -10,6 +10,8 @@ from baton_messaging.diagnosis.triage.delivery_facts import Failed, Held, Sighti
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.resource import DATABASE, Kind, Resource
 
 from tests.diagnosis.triage.world import (
     AGAIN,
@@ -427,6 +429,73 @@ def test_on_rabbitmq_a_message_that_later_ones_have_overtaken_is_lost_among_thos
     given_up = {**overtaken, "dead_letters": QueueSnapshot(2, consumer_count=0)}
     doubt = first(facts(delivery(published=OLD), queues=given_up))
     assert (doubt.state, doubt.step.code) == (State.UNKNOWN, "wait")
+
+
+HUNG = Diagnosis(
+    DATABASE, "commits", Status.FINDING, "the database takes no commits (SyncRep)", owner=PLATFORM, stops_work=True
+)
+MAIL = Resource(Kind.SERVICE, "mail")
+MAIL_AWAY = Diagnosis(MAIL, "mail", Status.FINDING, "certificate has expired", owner=SHOP, stops_work=True)
+TWO_BROKERS = Diagnosis(
+    Resource(Kind.WIRING, "relay@host"), "broker", Status.FINDING, "relay and workers differ", owner=PLATFORM
+)
+MAIL_NEEDS = {Resource(Kind.CONSUMER, "mail.send"): (MAIL,)}
+SILENT_ALL = (process("relay", **SILENT), process("worker", **SILENT), BEAT)
+
+
+@pytest.mark.parametrize(
+    ("world", "state", "owner", "cause"),
+    [
+        (facts(delivery(published=UNSENT), processes=SILENT_ALL, causes=(HUNG,)), State.WAITING, PLATFORM, HUNG),
+        (facts(delivery(seen=IN_QUEUE), processes=SILENT_ALL, causes=(HUNG,)), State.QUEUED, PLATFORM, HUNG),
+        (facts(delivery(failed=FAILED), causes=(MAIL_AWAY,), needs=MAIL_NEEDS), State.RETRYING, SHOP, MAIL_AWAY),
+        (facts(delivery(in_flight=hand()), causes=(MAIL_AWAY,), needs=MAIL_NEEDS), State.RUNNING, SHOP, MAIL_AWAY),
+        (facts(delivery(failed=FAILED), causes=(MAIL_AWAY,)), State.RETRYING, CARE, None),
+        (facts(delivery(published=OLD), queues=EMPTY, causes=(TWO_BROKERS,)), State.ELSEWHERE, PLATFORM, TWO_BROKERS),
+        (facts(delivery(seen=IN_QUEUE), causes=(TWO_BROKERS,)), State.QUEUED, CARE, None),
+        (facts(delivery(processed=DONE), causes=(HUNG, TWO_BROKERS)), State.DONE, CARE, None),
+        (facts(delivery(held=PAUSE, seen=IN_QUEUE), causes=(HUNG,)), State.HELD, CARE, None),
+    ],
+)  # fmt: skip
+def test_a_cause_takes_the_blame_from_its_victims(
+    world: Facts, state: State, owner: Team, cause: Diagnosis | None
+) -> None:
+    verdict = first(world)
+    assert (verdict.state, verdict.owner, verdict.cause) == (state, owner, cause)
+    assert verdict.needs_person == (cause is not None or verdict.state == State.HELD)
+
+
+def test_what_is_sent_again_and_gone_again_is_taken_by_something_that_is_not_known_here() -> None:
+    again = Failed(0, "LostByBroker", ago(300), ago(300), sent_at=ago(200))
+    verdict = first(facts(delivery(published=OLD, failed=again), queues=EMPTY))
+    assert (verdict.state, verdict.owner, verdict.step.code) == (State.ELSEWHERE, PLATFORM, "find_stranger")
+    assert (verdict.needs_person, verdict.confidence) == (True, Confidence.OPEN)
+    stranger = {"mail": QueueSnapshot(0, consumer_count=2)}
+    verdict = first(facts(delivery(published=OLD), queues=stranger))
+    assert (verdict.state, verdict.step.code) == (State.ELSEWHERE, "find_stranger")
+
+
+def test_what_is_lost_for_long_needs_a_person() -> None:
+    long_ago = replace(OLD, published_at=ago(4_000))
+    verdict = first(facts(delivery(published=long_ago), queues=EMPTY))
+    assert (verdict.state, verdict.step.code, verdict.needs_person) == (State.LOST, "run_reconciler", True)
+
+
+def test_a_worker_that_has_just_started_is_not_told_to_restart() -> None:
+    starting = process("worker", is_consuming=False, started_at=ago(4))
+    verdict = first(facts(delivery(seen=IN_QUEUE), processes=(starting,)))
+    assert (verdict.state, verdict.step.code, verdict.needs_person) == (State.QUEUED, "wait", False)
+    connecting = process("worker", started_at=ago(4))
+    queues = {"mail": QueueSnapshot(1, consumer_count=0)}
+    assert first(facts(delivery(), processes=(connecting, BEAT), queues=queues)).state == State.QUEUED
+
+
+def test_of_workers_that_were_killed_the_last_one_is_named() -> None:
+    killed = (process("worker", name="a@host", **SILENT), process("worker", is_fresh=False, beaten_at=ago(660)))
+    verdict = first(facts(delivery(seen=IN_QUEUE), processes=killed))
+    assert (verdict.state, verdict.step.code) == (State.NOBODY_CONSUMES, "start_worker_again")
+    assert verdict.detail is not None
+    assert verdict.detail.values["name"] == "a@host"
 
 
 def test_the_evidence_tells_the_whole_way_in_order() -> None:

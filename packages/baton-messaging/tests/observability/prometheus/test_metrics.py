@@ -178,7 +178,7 @@ def test_a_source_that_fails_costs_only_its_own_figures(scrape: Any, monkeypatch
         raise ValueError("a fault in an app")
 
     assert "parcels" in [source.name for source in sources.contributed()]
-    monkeypatch.setitem(sources._contributed, "parcels", sources.Source("parcels", fail))
+    monkeypatch.setitem(sources._contributed._items, "parcels", sources.Source("parcels", fail))
     found = scrape()
     assert value(found["baton_source_up"], source="parcels") == 0
     assert value(found["baton_source_up"], source="outbox") == 1

@@ -9,10 +9,17 @@ from django.db import transaction
 
 from baton_messaging.database.errors import is_passing
 from baton_messaging.dead_letters.intake.cause import Cause, cause_of_death
-from baton_messaging.dead_letters.intake.raw_message import Arrival, NotABundle
-from baton_messaging.dead_letters.intake.record import claim_identity, record_dead_letter, record_unreadable
-from baton_messaging.errors import BadSignature
-from baton_messaging.messages.envelope import unseal
+from baton_messaging.dead_letters.intake.raw_message import Arrival
+from baton_messaging.dead_letters.intake.record import (
+    claim_identity,
+    identity_of,
+    record_dead_letter,
+    record_unreadable,
+)
+from baton_messaging.dead_letters.intake.refused import record_refused
+from baton_messaging.errors import BadBundle
+from baton_messaging.messages.bundle import Bundle
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import describe, fault
 from baton_messaging.models.dead_letter import Reason
 from baton_messaging.routing.subscriptions import subscription_named
@@ -40,18 +47,18 @@ def _collect(arrival: Arrival) -> None:
             return
         cause = cause_of_death(arrival)
         try:
-            bundle = arrival.bundle()
-        except NotABundle as error:
+            bundle = Bundle.open(arrival.consumer, arrival.argument())
+        except BadBundle as error:
             _record_foreign(arrival, cause, error)
             return
-        for sealed in bundle:
-            _record_one(arrival, cause, sealed)
+        record_refused(bundle, task_id=arrival.task_id)
+        for sealed, envelope in bundle.readable.items():
+            _record_one(arrival, cause, sealed, envelope)
 
 
-def _record_one(arrival: Arrival, cause: Cause, sealed: str) -> None:
+def _record_one(arrival: Arrival, cause: Cause, sealed: str, envelope: Envelope) -> None:
     """Record one message of the bundle; one that cannot be is kept as it came, and harms no other."""
     try:
-        envelope = unseal(sealed)
         with transaction.atomic():
             record_dead_letter(
                 consumer=arrival.consumer,
@@ -64,13 +71,17 @@ def _record_one(arrival: Arrival, cause: Cause, sealed: str) -> None:
     except Exception as error:
         if is_passing(error):
             raise
-        reason = Reason.BAD_SIGNATURE if isinstance(error, BadSignature) else Reason.UNDECODABLE
         record_unreadable(
-            consumer=arrival.consumer, raw=sealed, reason=reason, error=describe(error), task_id=arrival.task_id
+            consumer=arrival.consumer,
+            raw=sealed,
+            reason=Reason.UNDECODABLE,
+            error=describe(error),
+            identity=identity_of(arrival.consumer, str(envelope.message_id)),
+            task_id=arrival.task_id,
         )
 
 
-def _record_foreign(arrival: Arrival, cause: Cause, error: NotABundle) -> None:
+def _record_foreign(arrival: Arrival, cause: Cause, error: BadBundle) -> None:
     """Keep what is no bundle of ours: a task that is no consumer died of what it died of, anything else of its body."""
     is_consumer = subscription_named(arrival.consumer) is not None
     if arrival.is_task and not is_consumer:
@@ -85,6 +96,7 @@ def _keep(arrival: Arrival, cause: Cause) -> None:
         raw=arrival.as_text(),
         reason=cause.reason,
         error=cause.error,
+        identity=arrival.content_identity,
         task_id=arrival.task_id,
         attempt_count=cause.run_count,
     )

@@ -18,7 +18,7 @@ from baton_messaging.conf import baton
 from baton_messaging.dead_letters.operations.reverify import reverify
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.events import known_names
-from baton_messaging.models.dead_letter import RELAY, SETTLED, DeadLetterQuerySet, State, inbox_row
+from baton_messaging.models.dead_letter import RELAY, SETTLED, DeadLetterQuerySet, Reason, State, inbox_row
 from baton_messaging.routing.subscriptions import all_consumers
 
 
@@ -85,7 +85,9 @@ def with_fate(dead_letters: DeadLetterQuerySet, *fates: Fate) -> DeadLetterQuery
 
 def _fate() -> Case:
     remembered = timedelta(days=baton().inbox_retention_days)
-    forgotten = Q(occurred_at__isnull=True) | Q(occurred_at__lt=F("first_failed_at") - remembered)
+    forgotten = (
+        Q(occurred_at__isnull=True) | Q(occurred_at__lt=F("first_failed_at") - remembered) | Q(reason=Reason.TOO_OLD)
+    )
     relayed = Q(consumer=RELAY, event_name__in=known_names())
     return Case(
         When(state__in=SETTLED, then=Value(Fate.SETTLED)),

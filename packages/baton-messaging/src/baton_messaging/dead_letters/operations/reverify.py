@@ -9,8 +9,7 @@ from typing import Final
 from django.db import IntegrityError, transaction
 
 from baton_messaging.dead_letters.intake.record import tell
-from baton_messaging.errors import BadEnvelope
-from baton_messaging.messages.envelope import unseal
+from baton_messaging.messages.bundle import Bundle
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.dead_letter import DeadLetterQuerySet, Reason
 
@@ -24,10 +23,10 @@ def reverify(dead_letters: DeadLetterQuerySet) -> int:
 
 
 def _reverify(dead_letter: DeadLetter) -> bool:
-    try:
-        envelope = unseal(dead_letter.raw)
-    except BadEnvelope:
+    found = Bundle.open(dead_letter.consumer, [dead_letter.raw]).envelopes
+    if not found:
         return False
+    (envelope,) = found
     unread = DeadLetter.objects.open().filter(pk=dead_letter.pk, envelope__isnull=True)
     try:
         with transaction.atomic():

@@ -9,6 +9,8 @@ from typing import Literal
 from uuid import UUID
 
 from baton_messaging.conf import Team
+from baton_messaging.messages.position import Death, Position, position_of
+from baton_messaging.recovery.loss_rule import SENT_AGAIN
 
 Where = Literal["queue", "taken", "dead letters"]
 
@@ -89,6 +91,7 @@ class Process:
     running_count: int = 0
     last_finished_at: datetime | None = None
     finds_broker_full: bool = False
+    started_at: datetime | None = None
 
     @property
     def is_at_work(self) -> bool:
@@ -151,6 +154,30 @@ class Delivery:
     in_flight: InFlight | None = None
     seen: Sighting | None = None
     work: Work | None = None
+
+    @property
+    def position(self) -> Position:
+        """Return how far it got, as the tables tell."""
+        return position_of(
+            is_processed=self.processed is not None,
+            death=Death(self.dead_letter.state, self.dead_letter.requested_at is not None)
+            if self.dead_letter
+            else None,
+            was_last_attempt_sent=self.failed.sent_at is not None if self.failed else None,
+            is_sent=self.published.is_sent if self.published else None,
+        )
+
+    @property
+    def is_with_the_broker(self) -> bool:
+        """Tell whether broker and workers have anything to say of it: it left, or was seen there all the same."""
+        if self.position in (Position.PROCESSED, Position.DEAD):
+            return False
+        return self.seen is not None or self.position is Position.WITH_THE_BROKER
+
+    @property
+    def was_lost_before(self) -> bool:
+        """Tell whether the reconciler has sent it again already."""
+        return self.failed is not None and self.failed.error_class == SENT_AGAIN
 
     @property
     def left_at(self) -> datetime | None:

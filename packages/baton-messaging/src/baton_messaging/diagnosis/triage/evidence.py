@@ -58,6 +58,8 @@ def _attempts(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
     failed = delivery.failed
     if failed is None:
         return
+    if delivery.was_lost_before:
+        yield phrase("lost_before", at=failed.failed_at)
     if failed.number:
         yield phrase(
             "failed",
@@ -103,19 +105,8 @@ def _dead_letter(delivery: Delivery) -> Iterator[Phrase]:
         yield phrase("replay_requested", at=dead_letter.requested_at)
 
 
-def is_with_the_broker(delivery: Delivery) -> bool:
-    """Tell whether broker and workers have anything to say of it."""
-    if delivery.processed or (delivery.dead_letter and delivery.dead_letter.state in ("open", "discarded")):
-        return False
-    return delivery.seen is not None or (delivery.left_at is not None and not _waits_in_database(delivery))
-
-
-def _waits_in_database(delivery: Delivery) -> bool:
-    return delivery.failed is not None and delivery.failed.sent_at is None
-
-
 def _broker(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
-    if not is_with_the_broker(delivery):
+    if not delivery.is_with_the_broker:
         return
     seen, queue = delivery.seen, facts.queues.get(delivery.queue)
     if seen and seen.where == "queue" and seen.ahead_count is not None:
@@ -160,7 +151,7 @@ def _role(role: str, facts: Facts) -> Iterator[Phrase]:
 
 
 def _workers(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
-    if not is_with_the_broker(delivery):
+    if not delivery.is_with_the_broker:
         return
     workers, queue = facts.consumers_of(delivery.queue), facts.queues.get(delivery.queue)
     at_work = [worker for worker in workers if worker.is_at_work]
@@ -175,6 +166,8 @@ def _workers(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
         yield phrase("nobody", queue=delivery.queue)
     if queue and queue.consumer_count == 0:
         yield phrase("no_connection", queue=delivery.queue)
+    if queue and (queue.consumer_count or 0) > len(workers):
+        yield phrase("strangers", queue=delivery.queue, count=queue.consumer_count, known=len(workers))
     for worker in [] if at_work else workers:
         yield _sign_of_life("worker", worker, facts)
     if in_flight := delivery.in_flight:

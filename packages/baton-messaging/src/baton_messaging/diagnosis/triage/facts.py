@@ -10,6 +10,8 @@ from datetime import datetime
 
 from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process, Work
+from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.resource import Resource
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Facts:
-    """All of it."""
+    """All of it. ``causes``: what is wrong with the installation; ``needs``: what single consumers depend on."""
 
     now: datetime
     platform: Team
@@ -78,6 +80,8 @@ class Facts:
     is_broker_full: bool = False
     broker: Reach = ANSWERS
     database: Reach = ANSWERS
+    causes: tuple[Diagnosis, ...] = ()
+    needs: Mapping[Resource, tuple[Resource, ...]] = field(default_factory=dict)
 
     def of_role(self, role: str) -> list[Process]:
         """Return the processes of a role."""

@@ -5,6 +5,7 @@ have come (an inbox row ends all questions), then forwards to the first obstacle
 one that the message meets first, and the evidence both.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
@@ -13,9 +14,12 @@ from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Facts
 from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
 from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
 from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
+from baton_messaging.diagnosis.triage.rules.causes import explained, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion, Rule
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
-from baton_messaging.diagnosis.triage.verdict import State, Step, Verdict, phrase
+from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
+from baton_messaging.health.diagnosis import Confidence, Status
+from baton_messaging.health.resource import Kind
 
 _RULES: Final[tuple[Rule, ...]] = (
     work_failed,
@@ -40,9 +44,8 @@ def judge(facts: Facts) -> list[Verdict]:
 
 
 def _judge_delivery(delivery: Delivery, facts: Facts) -> Verdict:
-    conclusion = next((found for rule in _RULES if (found := rule(delivery, facts))), None) or _no_trace(
-        delivery, facts
-    )
+    found = next((found for rule in _RULES if (found := rule(delivery, facts))), None)
+    conclusion = explained(found or _no_trace(delivery, facts), delivery, facts)
     return Verdict(
         state=conclusion.state,
         owner=conclusion.owner,
@@ -52,9 +55,21 @@ def _judge_delivery(delivery: Delivery, facts: Facts) -> Verdict:
         event=delivery.event,
         message_id=delivery.message_id,
         detail=conclusion.detail,
-        evidence=trail(delivery, facts),
+        evidence=(*_cause_first(conclusion), *trail(delivery, facts)),
         open_questions=conclusion.open_questions,
+        confidence=Confidence.OPEN if conclusion.open_questions else conclusion.confidence,
+        cause=conclusion.cause,
     )
+
+
+def _cause_first(conclusion: Conclusion) -> Iterator[Phrase]:
+    cause = conclusion.cause
+    if cause is None:
+        return
+    yield phrase("cause", found=cause.found)
+    if cause.victims:
+        names = ", ".join(str(victim.about) for victim in cause.victims)
+        yield phrase("victims", count=len(cause.victims), names=names)
 
 
 def _no_trace(delivery: Delivery, facts: Facts) -> Conclusion:
@@ -69,13 +84,18 @@ def _database_away(facts: Facts) -> Verdict:
     depths = tuple(phrase("depth_of", queue=name, count=queue.waiting_count) for name, queue in facts.queues.items())
     broker = depths if facts.broker.answers else (phrase("broker_silent", error=facts.broker.error),)
     is_read_only = facts.database.error == TAKES_NO_WRITES
+    cause = next(
+        (one for one in facts.causes if one.about.kind is Kind.DATABASE and one.status is Status.FINDING), None
+    )
     database = phrase("database_read_only") if is_read_only else phrase("database_silent", error=facts.database.error)
     return Verdict(
         state=State.UNKNOWN,
-        owner=facts.platform,
-        step=Step("restart_database"),
+        owner=(cause and cause.owner) or facts.platform,
+        step=step_of(cause) if cause else Step("restart_database"),
         needs_person=True,
         detail=phrase("database_read_only") if is_read_only else phrase("database_away"),
-        evidence=(database, *broker),
+        evidence=(phrase("cause", found=cause.found) if cause else database, *broker),
         open_questions=tuple(phrase(code) for code in _DATABASE_QUESTIONS),
+        confidence=Confidence.OPEN,
+        cause=cause,
     )

@@ -13,7 +13,7 @@ from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.links import dead_letter_link
 from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
-from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
+from baton_messaging.diagnosis.triage.wording import CONFIDENCES, evidence_texts, question_texts, state_text, step_text
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,15 @@ class Answer:
     open_questions: tuple[str, ...]
     next_step: NextStep
     needs_person: bool
+    confidence: str
+    confidence_text: str
+    cause: dict[str, Any] | None = None
+    is_dead_letter: bool = False
+
+    @property
+    def victims(self) -> list[str]:
+        """Return what else waits for the same cause."""
+        return [victim["what"] for victim in self.cause["victims"]] if self.cause else []
 
     @property
     def owner(self) -> str:
@@ -121,7 +130,7 @@ def report(text: str, facts: Facts) -> Report:
 
 def _answer(verdict: Verdict, now: datetime) -> Answer:
     dead_letter_id = verdict.step.dead_letter_id
-    url = dead_letter_link(dead_letter_id) if dead_letter_id else ""
+    url = dead_letter_link(dead_letter_id) if dead_letter_id else verdict.step.link
     return Answer(
         consumer=verdict.consumer,
         event=verdict.event,
@@ -134,4 +143,8 @@ def _answer(verdict: Verdict, now: datetime) -> Answer:
         open_questions=tuple(question_texts(verdict, now=now)),
         next_step=NextStep(step_text(verdict.step, now=now), verdict.step.command, url),
         needs_person=verdict.needs_person,
+        confidence=str(verdict.confidence),
+        confidence_text=str(CONFIDENCES[verdict.confidence]),
+        cause=verdict.cause.as_dict() if verdict.cause else None,
+        is_dead_letter=dead_letter_id is not None,
     )

@@ -34,12 +34,13 @@ MAX_EXAMPLES: Final = 3
 
 @dataclass(frozen=True)
 class Group:
-    """Equal verdicts. ``examples`` are ids to ask about one by one."""
+    """Equal verdicts of the same cause. ``examples`` are ids to ask about one by one."""
 
     state: State
     consumer: str
     owner: str
     needs_person: bool
+    cause: str
     count: int
     examples: tuple[str, ...]
 
@@ -145,8 +146,9 @@ def _verdicts(keys: list[str]) -> Iterator[tuple[str, Verdict]]:
 
 
 def _groups(verdicts: list[tuple[str, Verdict]]) -> list[Group]:
-    found: dict[tuple[State, str, str, bool], dict[str, None]] = defaultdict(dict)
+    found: dict[tuple[State, str, str, bool, str], dict[str, None]] = defaultdict(dict)
     for key, verdict in verdicts:
-        found[verdict.state, verdict.consumer, str(verdict.owner), verdict.needs_person][key] = None
+        cause = str(verdict.cause.found) if verdict.cause else ""
+        found[verdict.state, verdict.consumer, str(verdict.owner), verdict.needs_person, cause][key] = None
     groups = [Group(*same, len(keys), tuple(keys)[:MAX_EXAMPLES]) for same, keys in found.items()]
     return sorted(groups, key=lambda group: (not group.needs_person, -group.count))

@@ -53,6 +53,10 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "beat_idle": _("beat %(name)s lives, but has no broker"),
     "beat_silent": _("beat %(name)s: no heartbeat for %(seconds)s"),
     # The workers
+    "strangers": _(
+        "the broker counts %(count)s consumers of queue %(queue)s; workers with a heartbeat here: %(known)s"
+    ),
+    "lost_before": _("the reconciler has sent it again before: the broker had lost it at %(at)s, too"),
     "consumed": _("workers that consume queue %(queue)s: %(count)s, with %(running)s tasks in flight"),
     "last_finished": _("the last of them finished one %(seconds)s ago"),
     "nobody": _("no worker consumes queue %(queue)s"),
@@ -67,11 +71,14 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "work_done": _("its own row: %(detail)s"),
     "work_lease": _("the lease of its row ends %(at)s"),
     "processed": _("processed %(at)s in %(ms)s ms by %(worker)s"),
+    "cause": _("%(found)s"),
+    "victims": _("the same keeps %(count)s others from their work: %(names)s"),
     "database_silent": _("the database does not answer: %(error)s"),
     "database_read_only": _("the database answers, and takes no writes"),
 }
 
 DETAILS: Final[dict[str, Promise]] = {
+    "cause": _("%(found)s"),
     "never_heard_of": _("nothing is known of this id"),
     "row_was_deleted": _("a message tells of it"),
     "row_without_message": _("the row has no message"),
@@ -103,6 +110,11 @@ DETAILS: Final[dict[str, Promise]] = {
     "not_connected": _("the broker counts no consumer"),
     "fell_silent": _("its worker fell silent"),
     "no_worker": _("no worker"),
+    "last_worker": _("no worker runs; the last was %(name)s, which fell silent %(seconds)s ago"),
+    "worker_starts": _("its worker %(name)s is starting"),
+    "stranger": _("queue %(queue)s has a consumer that is not known here"),
+    "lost_again": _("sent again, and gone again"),
+    "not_sent_again": _("and still not sent again"),
     "lost_or_dead": _("lost, or given up by the broker"),
     "work_failed": _("%(detail)s"),
     "reason": _("%(reason)s"),
@@ -117,6 +129,7 @@ QUESTIONS: Final[dict[str, Promise]] = {
     "where_in_the_broker": _("Is it in the queue, and what is before it? The broker does not say: %(error)s"),
     "is_it_given_up": _("Is it among the %(count)s that wait in the dead-letter queue to be collected?"),
     "what_became_of_it": _("What became of it? Its rows are no longer kept."),
+    "who_takes_it": _("Which process takes it? No worker that is known here has had it."),
     "is_the_row_there": _("Is the row there?"),
     "is_it_in_the_outbox": _("Is the message in the outbox, and was it published?"),
     "did_it_fail": _("Did it fail, how often, and on what?"),
@@ -127,6 +140,7 @@ QUESTIONS: Final[dict[str, Promise]] = {
 
 STEPS: Final[dict[str, Promise]] = {
     "nothing": _("Nothing to do."),
+    "remedy": _("%(remedy)s"),
     "wait": _("Wait: it goes on by itself."),
     "wait_until": _("Wait until %(at)s: it is tried again by itself."),
     "wait_for_reconciler": _("Wait a minute: the reconciler sends it again."),
@@ -143,6 +157,14 @@ STEPS: Final[dict[str, Promise]] = {
     "start_beat": _("Start or restart beat."),
     "start_worker": _("Start a worker for queue %(queue)s."),
     "restart_worker": _("Restart worker %(worker)s."),
+    "start_worker_again": _(
+        "Start a worker for queue %(queue)s. Worker %(name)s was killed, or it hangs: then end it first."
+    ),
+    "find_stranger": _(
+        "Find what else consumes queue %(queue)s: a worker with another database, signing key or release. Stop it, or "
+        "give it this installation's settings."
+    ),
+    "run_reconciler": _("Run the reconciler by hand and read what keeps it from sending the message again."),
     "restart_broker": _("Bring the broker back. What is in the outbox waits safely; nothing is lost."),
     "restart_database": _("Bring the database back. Relay and workers go on by themselves."),
     "enlarge_broker": _("Give the broker memory or disk, or workers to empty its queues. The outbox keeps what waits."),

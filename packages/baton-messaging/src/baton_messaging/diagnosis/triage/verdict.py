@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from baton_messaging.conf import Team
+from baton_messaging.health.diagnosis import Confidence, Diagnosis
 
 
 class State(StrEnum):
@@ -22,6 +23,7 @@ class State(StrEnum):
     NOBODY_CONSUMES = "nobody consumes the queue"
     RUNNING = "running"
     LOST = "lost by the broker, will be sent again"
+    ELSEWHERE = "taken elsewhere"
     DEAD = "dead"
     DONE = "done"
     UNKNOWN = "not known"
@@ -37,12 +39,13 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Step:
-    """What to do next. ``command`` is typed in a shell; ``dead_letter_id`` leads to the desk."""
+    """What to do next. ``command`` is typed in a shell, ``link`` a page; ``dead_letter_id`` leads to the desk."""
 
     code: str
     values: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
     dead_letter_id: int | None = None
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Verdict:
     """How far one message got with one consumer, and whose it is. Without a consumer it is about the row itself.
 
     ``detail`` is the code of what goes in brackets behind the state, ``needs_person`` whether waiting will not do.
+    ``cause``: what keeps it from going on lies deeper than the message's own way, and owner and step are the cause's.
     """
 
     state: State
@@ -62,6 +66,8 @@ class Verdict:
     detail: Phrase | None = None
     evidence: tuple[Phrase, ...] = ()
     open_questions: tuple[Phrase, ...] = ()
+    confidence: Confidence = Confidence.SURE
+    cause: Diagnosis | None = None
 
 
 def phrase(code: str, **values: Any) -> Phrase:

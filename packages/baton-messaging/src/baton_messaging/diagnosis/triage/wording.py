@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from baton_messaging.diagnosis.triage.subjects import label_of
 from baton_messaging.diagnosis.triage.texts import DETAILS, EVIDENCE, QUESTIONS, STEPS
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict
+from baton_messaging.health.diagnosis import Confidence
 from baton_messaging.models.dead_letter import Reason
 
 STATES: Final[dict[State, Promise]] = {
@@ -27,9 +28,15 @@ STATES: Final[dict[State, Promise]] = {
     State.NOBODY_CONSUMES: gettext_lazy("nobody consumes the queue"),
     State.RUNNING: gettext_lazy("running"),
     State.LOST: gettext_lazy("lost by the broker, will be sent again"),
+    State.ELSEWHERE: gettext_lazy("taken elsewhere"),
     State.DEAD: gettext_lazy("dead"),
     State.DONE: gettext_lazy("done"),
     State.UNKNOWN: gettext_lazy("not known"),
+}
+CONFIDENCES: Final[dict[Confidence, Promise]] = {
+    Confidence.SURE: gettext_lazy("sure"),
+    Confidence.LIKELY: gettext_lazy("likely"),
+    Confidence.OPEN: gettext_lazy("not known"),
 }
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 

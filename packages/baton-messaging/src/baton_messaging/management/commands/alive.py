@@ -3,9 +3,10 @@
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import DatabaseError
 
+from baton_messaging.management.command import BaseCommand
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.processes.liveness import life_of
 

@@ -5,10 +5,11 @@ import sys
 from typing import Any
 
 from celery import current_app
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.maintenance.backlog import Backlog, look_at_database, look_at_queue
+from baton_messaging.management.command import BaseCommand
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
 NOT_RUNNABLE, NOT_KNOWN = 1, 2

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from baton_messaging.dead_letters.intake.collector import Collector
+from baton_messaging.management.command import BaseCommand
 
 
 class Command(BaseCommand):

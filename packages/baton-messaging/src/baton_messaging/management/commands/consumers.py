@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.errors import OperationRefused
 from baton_messaging.flow_control.listing import listing
 from baton_messaging.flow_control.pauses import Target, pause, resume
+from baton_messaging.management.command import BaseCommand
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.errors import BadText, OperationRefused
@@ -18,6 +18,7 @@ from baton_messaging.dead_letters.operations.replay_plan import dry_run
 from baton_messaging.dead_letters.operations.replay_progress import progress_of
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.management.command import BaseCommand
 from baton_messaging.models import AuditEntry, DeadLetter, Replay
 from baton_messaging.ui.terminal.arguments import FILTERS, add_verbs
 from baton_messaging.ui.terminal.tables import (

@@ -3,10 +3,11 @@
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from baton_messaging.diagnosis.doctor.examine import examine_all
 from baton_messaging.diagnosis.doctor.report import as_json, as_text, is_healthy
+from baton_messaging.management.command import BaseCommand
 from baton_messaging.ui.terminal.tables import width_of
 
 

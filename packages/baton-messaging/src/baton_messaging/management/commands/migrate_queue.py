@@ -4,11 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from celery import current_app
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from baton_messaging.audit.actors import Actor
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.maintenance.queue_migration import VIA, MigrationRefused, migrate
+from baton_messaging.management.command import BaseCommand
 
 
 class Command(BaseCommand):

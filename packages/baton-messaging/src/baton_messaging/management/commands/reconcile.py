@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from baton_messaging.management.command import BaseCommand
 from baton_messaging.recovery.reconciler import Outcome, reconcile
 
 NOT_KNOWN = 2

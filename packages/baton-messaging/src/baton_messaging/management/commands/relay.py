@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from baton_messaging.management.command import BaseCommand
 from baton_messaging.messages import tracing
 from baton_messaging.relaying.loop import Relay
 

@@ -8,13 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 from celery import current_app
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from baton_messaging.broker import transports
 from baton_messaging.diagnosis.triage.gather.deadline import age_of_process_seconds, deadline_after
 from baton_messaging.diagnosis.triage.lookup import BadId
 from baton_messaging.diagnosis.triage.report import Answer, Report, triage_or_outage
 from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_or_outage
+from baton_messaging.management.command import BaseCommand
 
 NEEDS_PERSON, BAD_INPUT = 1, 2
 
@@ -75,12 +76,15 @@ class Command(BaseCommand):
         for group in found.groups:
             self.stdout.write(f"{group.count:>7}  {group.state_text}  {group.consumer}".rstrip())
             self.stdout.write(f"         whose   {group.owner}")
+            if group.cause:
+                self.stdout.write(f"         cause   {group.cause}")
             self.stdout.write(f"         as in   {', '.join(group.examples)}")
 
     def _tell(self, report: Report) -> None:
         for answer in report.verdicts:
             self.stdout.write(f"{answer.consumer or report.id}: {answer.state_text}")
             self.stdout.write(f"  whose   {answer.owner}")
+            self.stdout.write(f"  sure    {answer.confidence_text}")
             for line in (*answer.evidence, *answer.open_questions):
                 self.stdout.write(f"          {line}")
             self.stdout.write(f"  next    {answer.next_step.text}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from baton_messaging.routing.discovery import discover
+from baton_messaging.routing.discovery import Registry
 from baton_messaging.routing.ownership import queue_or_platforms
 
 if TYPE_CHECKING:
@@ -27,18 +27,17 @@ class Source:
     read: Read
 
 
-_contributed: dict[str, Source] = {}
+_contributed: Registry[str, Source] = Registry("metrics")
 
 
 def contribute(name: str, read: Read) -> None:
     """Add an app's metrics to /metrics. The name is unique; a second call with it replaces the first."""
-    _contributed[name] = Source(name, read)
+    _contributed.add(name, Source(name, read))
 
 
 def contributed() -> list[Source]:
     """Return what the apps added, in name order."""
-    discover("metrics")
-    return [source for _name, source in sorted(_contributed.items())]
+    return [source for _name, source in sorted(_contributed.all().items())]
 
 
 def labels_of(consumer: str) -> tuple[str, str, str]:

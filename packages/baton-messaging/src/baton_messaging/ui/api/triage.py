@@ -1,7 +1,7 @@
 """Triage for scripts: mounts "whose is it?" beside the API of the rows that it is asked about. For staff."""
 
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -25,6 +25,22 @@ class NextStepOut(Schema):
     url: str
 
 
+class CauseOut(Schema):
+    """What keeps the message from going on, where that is not on its own way; ``victims`` wait for the same."""
+
+    about: str
+    what: str
+    found: str
+    owner: str
+    since: datetime | None
+    victims: list[str]
+
+    @staticmethod
+    def resolve_victims(cause: dict[str, Any]) -> list[str]:
+        """Return what they are about."""
+        return [victim["about"] for victim in cause["victims"]]
+
+
 class VerdictOut(Schema):
     """How far one message got with one consumer. ``consumer`` is empty where the row itself is meant."""
 
@@ -39,6 +55,8 @@ class VerdictOut(Schema):
     open_questions: list[str]
     next_step: NextStepOut
     needs_person: bool
+    confidence: str
+    cause: CauseOut | None
 
 
 class TriageOut(Schema):

@@ -60,9 +60,8 @@ def _consumers(row: OutboxMessage) -> list[str]:
 
 
 def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> Delivery:
-    (message_id, consumer), dead_letter = snapshot.states.settle_place(place)
-    place = message_id, consumer
-    failed = snapshot.states.last_attempt.get(place)
+    standing = snapshot.states.at(place, row)
+    (message_id, consumer), dead_letter, failed = standing.place, standing.dead_letter, standing.last_attempt
     event = row.name if row else dead_letter.event_name if dead_letter else _event_of(failed)
     key = row.key if row else dead_letter.key if dead_letter else failed.key if failed else ""
     return Delivery(
@@ -73,12 +72,12 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
         owner=owner_of(consumer),
         limits=_limits(consumer),
         published=_published(row, consumer, snapshot) if row else None,
-        processed=_processed(snapshot.states.processed.get(place)),
+        processed=_processed(standing.processed),
         failed=_failed(failed),
         dead_letter=_dead_letter(dead_letter),
         held=_held(snapshot, consumer, event, key, message_id),
-        in_flight=in_flight_of(place, snapshot.in_flight),
-        seen=_sighting(place, snapshot),
+        in_flight=in_flight_of(standing.place, snapshot.in_flight),
+        seen=_sighting(standing.place, snapshot),
     )
 
 
@@ -113,7 +112,7 @@ def _published(row: OutboxMessage, consumer: str, snapshot: Snapshot) -> Publish
     return Published(
         occurred_at=row.occurred_at,
         published_at=row.published_at,
-        is_sent=row.published_at is not None or consumer in row.sent_to,
+        is_sent=row.is_sent_to(consumer),
         available_at=row.available_at,
         refusal=_refusal(row.last_error, consumer),
         ahead_count=snapshot.ahead.get(row.pk, 0),

@@ -195,6 +195,7 @@ def _process(row: Heartbeat) -> Process:
         running_count=len(list(running)),
         last_finished_at=row.last_finished_at,
         finds_broker_full=row.trouble == Trouble.BROKER_FULL,
+        started_at=row.started_at,
     )
 
 

@@ -3,8 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import is_with_the_broker
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.conclusion import (
     RESTART_BROKER,
@@ -12,10 +11,14 @@ from baton_messaging.diagnosis.triage.rules.conclusion import (
     WAIT,
     Conclusion,
     start_worker,
+    start_worker_after,
 )
-from baton_messaging.diagnosis.triage.rules.lost import lost
+from baton_messaging.diagnosis.triage.rules.lost import elsewhere, lost
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
+from baton_messaging.health.diagnosis import Confidence
 
+# Seconds in which a worker that has just started may not have its broker yet, nor the broker its consumers.
+STARTING_SECONDS: Final = 30.0
 # Seconds beyond a hard limit after which a worker is not merely late with killing.
 LIMIT_SLACK_SECONDS: Final = 15.0
 
@@ -60,36 +63,58 @@ def nobody_consumes(delivery: Delivery, facts: Facts) -> Conclusion | None:
     workers, queue = facts.consumers_of(delivery.queue), facts.queues.get(delivery.queue)
     owner, state = delivery.owner, State.NOBODY_CONSUMES
     at_work = [worker.name for worker in workers if worker.is_at_work]
-    if at_work and queue and queue.consumer_count == 0:
-        return Conclusion(state, owner, Step("restart_worker", {"worker": at_work[0]}), True, phrase("not_connected"))
-    if at_work:
+    is_connected = queue is None or queue.consumer_count != 0
+    if at_work and is_connected:
         return None
-    silent = [worker.name for worker in workers if not worker.is_fresh]
+    starting = next((worker.name for worker in workers if _is_starting(worker, facts)), None)
+    if starting:
+        return Conclusion(State.QUEUED, owner, WAIT, detail=phrase("worker_starts", name=starting))
+    if at_work:
+        return Conclusion(state, owner, Step("restart_worker", {"worker": at_work[0]}), True, phrase("not_connected"))
     idle = [worker.name for worker in workers if worker.is_fresh]
     if idle:
         return Conclusion(state, owner, Step("restart_worker", {"worker": idle[0]}), True, phrase("takes_nothing"))
-    if silent:
-        return Conclusion(state, owner, Step("restart_worker", {"worker": silent[0]}), True, phrase("fell_silent"))
-    return Conclusion(state, owner, start_worker(delivery.queue), True, phrase("no_worker"))
+    return _after_the_last_worker(delivery, workers, facts)
+
+
+def _is_starting(worker: Process, facts: Facts) -> bool:
+    age = facts.now - (worker.started_at or worker.beaten_at)
+    return worker.is_fresh and worker.started_at is not None and age < timedelta(seconds=STARTING_SECONDS)
+
+
+def _after_the_last_worker(delivery: Delivery, workers: list[Process], facts: Facts) -> Conclusion:
+    """Tell of the last one that lived: who was stopped has taken its heartbeat along, the others just fell silent."""
+    owner, state = delivery.owner, State.NOBODY_CONSUMES
+    in_flight = delivery.in_flight
+    if in_flight and in_flight.process in workers:
+        step = Step("restart_worker", {"worker": in_flight.process.name})
+        return Conclusion(state, owner, step, True, phrase("fell_silent"))
+    last = max(workers, key=lambda worker: worker.beaten_at, default=None)
+    if last is None:
+        return Conclusion(state, owner, start_worker(delivery.queue), True, phrase("no_worker"))
+    silent_seconds = (facts.now - last.beaten_at).total_seconds()
+    step = start_worker_after(delivery.queue, last.name)
+    return Conclusion(state, owner, step, True, phrase("last_worker", name=last.name, seconds=silent_seconds))
 
 
 def queued(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """It waits for a worker that is busy."""
     seen, queue = delivery.seen, facts.queues.get(delivery.queue)
+    confidence = Confidence.SURE if seen else Confidence.LIKELY
     if seen and seen.ahead_count is not None:
         detail = phrase("before_it", count=seen.ahead_count)
     elif seen and seen.where == "taken":
         detail = phrase("taken_by_a_worker")
     else:
         detail = phrase("at_most_before_it", count=queue.waiting_count if queue else 0)
-    return Conclusion(State.QUEUED, delivery.owner, WAIT, detail=detail)
+    return Conclusion(State.QUEUED, delivery.owner, WAIT, detail=detail, confidence=confidence)
 
 
 def in_the_broker(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """Ask the rules above, in the order in which they exclude each other."""
-    if not is_with_the_broker(delivery):
+    if not delivery.is_with_the_broker:
         return None
-    for rule in (broker_away, in_dead_letter_queue, lost, nobody_consumes, queued):
+    for rule in (broker_away, in_dead_letter_queue, elsewhere, lost, nobody_consumes, queued):
         conclusion = rule(delivery, facts)
         if conclusion:
             return conclusion

@@ -18,6 +18,8 @@ from baton_messaging.diagnosis.triage.rules.conclusion import (
     Conclusion,
 )
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, phrase
+from baton_messaging.health.diagnosis import Confidence
+from baton_messaging.messages.position import Position
 
 # Seconds that a relay at work may take for a message with none before it. Its lease is 30 s: one that died with the
 # message in flight is no reason to call the others stalled.
@@ -28,7 +30,7 @@ QUEUE_FULL: Final = "queue full"
 def in_outbox(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """It is in the outbox, unsent: the relay's."""
     row = delivery.published
-    if row is None or row.is_sent or delivery.failed or delivery.seen:
+    if row is None or delivery.position is not Position.UNSENT or delivery.seen:
         return None
     stalled = _relay_or_broker(facts)
     if stalled:
@@ -39,14 +41,15 @@ def in_outbox(delivery: Delivery, facts: Facts) -> Conclusion | None:
         return held(delivery, facts)
     since = max(row.occurred_at, row.available_at or row.occurred_at)
     if not row.ahead_count and facts.now - since > timedelta(seconds=GRACE_SECONDS):
-        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, phrase("relay_does_nothing"))
+        detail = phrase("relay_does_nothing")
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail, confidence=Confidence.LIKELY)
     return Conclusion(State.WAITING, facts.platform, WAIT, detail=phrase("before_it", count=row.ahead_count))
 
 
 def waits_in_database(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """It failed, or is held or replayed, and is due at a time."""
     failed = delivery.failed
-    if failed is None or failed.sent_at or delivery.seen:
+    if failed is None or delivery.position is not Position.WAITS_IN_DATABASE or delivery.seen:
         return None
     if delivery.held:
         return held(delivery, facts)

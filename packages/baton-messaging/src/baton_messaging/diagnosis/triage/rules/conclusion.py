@@ -8,6 +8,7 @@ from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step
+from baton_messaging.health.diagnosis import Confidence, Diagnosis
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Conclusion:
     needs_person: bool = False
     detail: Phrase | None = None
     open_questions: tuple[Phrase, ...] = ()
+    confidence: Confidence = Confidence.SURE
+    cause: Diagnosis | None = None
 
 
 Rule = Callable[[Delivery, Facts], Conclusion | None]
@@ -28,6 +31,8 @@ WAIT = Step("wait")
 NOTHING = Step("nothing")
 RESTART_BROKER = Step("restart_broker")
 ENLARGE_BROKER = Step("enlarge_broker")
+RECONCILE = "python manage.py reconcile"
+DOCTOR = "python manage.py doctor"
 START_RELAY = Step("start_relay", command=commands.RELAY)
 START_COLLECTOR = Step("start_collector", command=commands.COLLECTOR)
 
@@ -40,3 +45,8 @@ def start_beat() -> Step:
 def start_worker(queue: str) -> Step:
     """Return the step that gives a queue a consumer."""
     return Step("start_worker", {"queue": queue}, command=commands.worker(queue))
+
+
+def start_worker_after(queue: str, name: str) -> Step:
+    """Return the step that gives a queue a consumer, when the last one did not end by itself."""
+    return Step("start_worker_again", {"queue": queue, "name": name}, command=commands.worker(queue))

@@ -1,7 +1,10 @@
-"""Rules for a message that left for the broker and was lost. What becomes of it is the reconciler's rule.
+"""Rules for a message that left for the broker and is nowhere. What becomes of a lost one is the reconciler's rule.
 
 Triage may know earlier than the reconciler that a message is lost: on Redis it searches the broker for this one, and on
 RabbitMQ it need not wait until the message is old enough. Then the next step says what the reconciler waits for.
+
+"Lost, wait" is said last: a consumer that is not known here, and a message that was sent again and is gone again, mean
+that something takes what is sent. Sending it once more would mend nothing, and hide that.
 """
 
 from dataclasses import replace
@@ -12,7 +15,9 @@ from baton_messaging.broker.inspect.depth import Depth
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot
 from baton_messaging.diagnosis.triage.rules.conclusion import (
+    DOCTOR,
     ENLARGE_BROKER,
+    RECONCILE,
     START_COLLECTOR,
     WAIT,
     Conclusion,
@@ -20,11 +25,45 @@ from baton_messaging.diagnosis.triage.rules.conclusion import (
     start_worker,
 )
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
+from baton_messaging.health.diagnosis import Confidence
 from baton_messaging.recovery.loss_rule import QueueState, grace, proof_of_loss, wait_for_proof
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
 # Seconds after leaving within which "not seen" proves nothing: we looked while it was under way.
 UNDER_WAY_SECONDS: Final = 2.0
+# After the grace: the reconciler comes by each minute, so what is lost that long is lost for a reason of its own.
+OVERDUE: Final = timedelta(minutes=30)
+
+
+def elsewhere(delivery: Delivery, facts: Facts) -> Conclusion | None:
+    """Something that is not known here takes what is sent to the queue."""
+    state = _queue_state(delivery, facts)
+    if state is None or delivery.seen or state.depth.waiting or _is_held_here(delivery):
+        return None
+    detail = None
+    if _has_stranger(delivery, facts):
+        detail = phrase("stranger", queue=delivery.queue)
+    elif delivery.was_lost_before and _is_nowhere(delivery, facts, state):
+        detail = phrase("lost_again")
+    if detail is None:
+        return None
+    step = Step("find_stranger", {"queue": delivery.queue}, command=DOCTOR)
+    question = phrase("who_takes_it")
+    return Conclusion(State.ELSEWHERE, facts.platform, step, True, detail, (question,), Confidence.LIKELY)
+
+
+def _is_held_here(delivery: Delivery) -> bool:
+    return delivery.in_flight is not None
+
+
+def _has_stranger(delivery: Delivery, facts: Facts) -> bool:
+    """Tell whether the broker counts more consumers than have ever sent a heartbeat, of a message that should be done.
+
+    A worker beats from its start, and one that fell silent counts, too: it may still be connected.
+    """
+    queue = facts.queues[delivery.queue]
+    is_due = delivery.left_at is not None and facts.now - delivery.left_at >= grace()
+    return is_due and (queue.consumer_count or 0) > len(facts.consumers_of(delivery.queue))
 
 
 def lost(delivery: Delivery, facts: Facts) -> Conclusion | None:
@@ -34,7 +73,8 @@ def lost(delivery: Delivery, facts: Facts) -> Conclusion | None:
         return None
     if state.uncollected_count and not facts.queues[delivery.queue].is_complete:
         return _lost_or_given_up(state.uncollected_count, facts)
-    return _without_reconciler(facts) or _until_sent_again(delivery, facts, state)
+    conclusion = _without_reconciler(facts) or _until_sent_again(delivery, facts, state)
+    return replace(conclusion, confidence=Confidence.LIKELY) if conclusion else None
 
 
 def _queue_state(delivery: Delivery, facts: Facts) -> QueueState | None:
@@ -97,13 +137,17 @@ def _until_sent_again(delivery: Delivery, facts: Facts, state: QueueState) -> Co
     wait = wait_for_proof(left_at, state)
     if wait == "collector":
         step = Step("wait_for_collector") if _has_collector(facts) else START_COLLECTOR
-        return Conclusion(State.LOST, facts.platform, step, step is START_COLLECTOR, phrase("collector_first"))
+        needs_person = step is START_COLLECTOR or facts.now - left_at > grace() + OVERDUE
+        return Conclusion(State.LOST, facts.platform, step, needs_person, phrase("collector_first"))
     if wait == "queue" and not any(worker.is_at_work for worker in facts.consumers_of(delivery.queue)):
         return None
     if wait == "queue":
         return Conclusion(State.LOST, facts.platform, Step("wait_for_queue", {"queue": delivery.queue}))
     if wait == "grace":
         return Conclusion(State.LOST, facts.platform, Step("wait_for_grace", {"at": left_at + grace()}))
+    if facts.now - left_at > grace() + OVERDUE:
+        step = Step("run_reconciler", command=RECONCILE)
+        return Conclusion(State.LOST, facts.platform, step, True, phrase("not_sent_again"))
     return Conclusion(State.LOST, facts.platform, Step("wait_for_reconciler"))
 
 

@@ -4,6 +4,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
+from baton_messaging.messages.position import Position
 
 
 def work_failed(delivery: Delivery, _facts: Facts) -> Conclusion | None:
@@ -16,7 +17,7 @@ def work_failed(delivery: Delivery, _facts: Facts) -> Conclusion | None:
 
 def processed(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     """The inbox has it: whatever else there is, its effect is in the database, once."""
-    return Conclusion(State.DONE, delivery.owner, NOTHING) if delivery.processed else None
+    return Conclusion(State.DONE, delivery.owner, NOTHING) if delivery.position is Position.PROCESSED else None
 
 
 def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
@@ -32,7 +33,7 @@ def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     if dead_letter.state == "discarded":
         step = Step("decided", dead_letter_id=dead_letter.pk)
         return Conclusion(State.DEAD, delivery.owner, step, detail=phrase("discarded", reason=dead_letter.reason))
-    if dead_letter.state == "requested" and dead_letter.requested_at is None:
+    if delivery.position is Position.REPLAY_PLANNED:
         step = Step("wait_for_canary", dead_letter_id=dead_letter.pk)
         return Conclusion(State.HELD, delivery.owner, step, detail=phrase("replay_planned"))
     return None

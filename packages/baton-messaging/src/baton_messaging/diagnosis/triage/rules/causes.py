@@ -1,0 +1,107 @@
+"""Causes come before their victims: a delivery that waits for what does no work is not the fault of its own way.
+
+The rules say how far a message got, and who would have to act if all else were well. Here it is asked whether all else
+is well: machine, database, broker, the servers that the consumer names, and that everyone is wired to the same. If not,
+the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
+from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion
+from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
+from baton_messaging.health.causes import explains
+from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.resource import Kind, Resource
+
+RELAY: Final = Resource(Kind.ROLE, "relay")
+BEAT: Final = Resource(Kind.ROLE, "beat")
+COLLECTOR: Final = Resource(Kind.ROLE, "collector")
+
+#: A message that waits for somebody who waits himself: the state names how far it got, not whom the rule suspected.
+_INSTEAD: Final[Mapping[State, State]] = {
+    State.RELAY_STALLED: State.WAITING,
+    State.NOBODY_CONSUMES: State.QUEUED,
+    State.LOST: State.ELSEWHERE,
+}
+#: In these a message left for the broker, and is not where this installation looks.
+_ASTRAY: Final = frozenset({State.LOST, State.NOBODY_CONSUMES, State.ELSEWHERE})
+
+
+def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Conclusion:
+    """Return the conclusion, with the cause that lies beneath it if there is one."""
+    if conclusion.cause is not None:
+        return conclusion
+    cause = _cause(conclusion, delivery, facts)
+    return conclusion if cause is None else _with(cause, conclusion, facts)
+
+
+def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
+    """Return the cause that is nearest to the ground."""
+    needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
+    found = [
+        cause
+        for cause in facts.causes
+        if cause.status is Status.FINDING
+        and (
+            (cause.stops_work and any(explains(cause, victim, facts.needs) for victim in needed))
+            or (conclusion.state in _ASTRAY and cause.about.kind is Kind.WIRING)
+        )
+    ]
+    return min(found, key=lambda cause: _GROUND_UP[cause.about.kind], default=None)
+
+
+_GROUND_UP: Final = {kind: number for number, kind in enumerate(Kind)}
+
+
+def _needed(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Iterator[Resource]:
+    """Return what must work for the message to go on from where it is."""
+    match conclusion.state:
+        case State.WAITING | State.RELAY_STALLED:
+            yield RELAY
+        case State.RETRYING:
+            yield RELAY
+            yield Resource(Kind.CONSUMER, delivery.consumer)
+        case State.HELD if not (delivery.held and delivery.held.is_pause):
+            yield Resource(Kind.CONSUMER, delivery.consumer)
+        case State.QUEUED | State.NOBODY_CONSUMES | State.RUNNING:
+            yield Resource(Kind.QUEUE, delivery.queue)
+            yield Resource(Kind.CONSUMER, delivery.consumer)
+        case State.LOST | State.UNKNOWN:
+            yield BEAT
+            yield Resource(Kind.QUEUE, facts.platform_queue)
+            yield Resource(Kind.QUEUE, delivery.queue)
+        case State.DEAD if delivery.dead_letter is None:
+            yield COLLECTOR
+        case State.DEAD if delivery.dead_letter and delivery.dead_letter.state == "open":
+            yield from facts.needs.get(Resource(Kind.CONSUMER, delivery.consumer), ())
+        case _:
+            return
+
+
+def _as_victim(resource: Resource) -> Diagnosis:
+    return Diagnosis(resource, what="", status=Status.FINDING, found="")
+
+
+def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
+    state = conclusion.state
+    if not (state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER):  # the relay does stand before it
+        state = _INSTEAD.get(state, state)
+    return replace(
+        conclusion,
+        state=state,
+        owner=cause.owner or facts.platform,
+        step=step_of(cause),
+        needs_person=True,
+        detail=phrase("cause", found=cause.found),
+        confidence=cause.confidence,
+        cause=cause,
+    )
+
+
+def step_of(diagnosis: Diagnosis) -> Step:
+    """Return the step that mends what a diagnosis says."""
+    return Step("remedy", {"remedy": diagnosis.remedy}, command=diagnosis.command, link=diagnosis.link)
