@@ -1,4 +1,7 @@
-"""Pages for the staff: the board (/ops/), the doctor (/ops/doctor/) and triage (/triage/). The desk has its addresses within the admin."""
+"""Pages for the staff: the board (/ops/), the doctor (/ops/doctor/) and triage (/triage/).
+
+The desk has its addresses within the admin.
+"""
 
 from django.contrib import admin
 from django.urls import path
