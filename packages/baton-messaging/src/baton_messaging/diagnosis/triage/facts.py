@@ -81,6 +81,7 @@ class Facts:
     broker: Reach = ANSWERS
     database: Reach = ANSWERS
     causes: tuple[Diagnosis, ...] = ()
+    contradictions: tuple[Diagnosis, ...] = ()  # between what the rows say and what there is
     needs: Mapping[Resource, tuple[Resource, ...]] = field(default_factory=dict)
 
     def of_role(self, role: str) -> list[Process]:

@@ -8,6 +8,7 @@ one that the message meets first, and the evidence both.
 from collections.abc import Iterator
 from typing import Final
 
+from baton_messaging.diagnosis.rendering import waiting_names
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.evidence import trail
 from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Facts
@@ -70,8 +71,7 @@ def _cause_first(conclusion: Conclusion) -> Iterator[Phrase]:
         return
     yield phrase("cause", found=cause.found)
     if cause.victims:
-        names = ", ".join(str(victim.about) for victim in cause.victims)
-        yield phrase("victims", count=len(cause.victims), names=names)
+        yield phrase("victims", count=len(cause.victims), names=waiting_names(cause))
 
 
 def _no_trace(delivery: Delivery, facts: Facts) -> Conclusion:

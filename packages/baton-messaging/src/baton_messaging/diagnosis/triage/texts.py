@@ -11,6 +11,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "row_gone": _("messages tell of %(kind)s %(id)s, but there is no such row"),
     "no_trace": _("%(id)s: neither a row, nor a message, nor a dead letter"),
     "no_outbox_row": _("the outbox has no %(event)s of it"),
+    "contradiction": _("%(what)s: %(found)s"),
     "awaited": _("every message is processed, and yet none of these was published: %(events)s"),
     # The outbox
     "not_in_outbox": _("the outbox does not have it any more"),
@@ -82,6 +83,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
 
 DETAILS: Final[dict[str, Promise]] = {
     "cause": _("%(found)s"),
+    "done_but": _("but: %(what)s"),
     "never_heard_of": _("nothing is known of this id"),
     "row_was_deleted": _("a message tells of it"),
     "row_without_message": _("the row has no message"),

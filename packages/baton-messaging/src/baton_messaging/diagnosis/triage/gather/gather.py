@@ -52,6 +52,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         is_broker_full=snapshot.is_broker_full,
         broker=snapshot.broker.reach,
         causes=snapshot.causes,
+        contradictions=snapshot.contradictions.get(lookup.key, ()),
         needs=needs_of({delivery.consumer for delivery in deliveries}),
     )
 

@@ -6,7 +6,7 @@ lookup, and is in no table afterwards, is nowhere.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
@@ -21,9 +21,8 @@ from baton_messaging.diagnosis.message_states import MessageStates, Place
 from baton_messaging.diagnosis.triage.delivery_facts import InFlight, Process
 from baton_messaging.diagnosis.triage.facts import QueueSnapshot
 from baton_messaging.diagnosis.triage.gather.broker import BrokerSnapshot, read_broker
-from baton_messaging.diagnosis.triage.gather.causes import ask_causes
+from baton_messaging.diagnosis.triage.gather.causes import Causes, Contradictions, ask_causes, ask_contradictions
 from baton_messaging.diagnosis.triage.lookup import Lookup
-from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import LockWait, lock_waits
 from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage
 from baton_messaging.models.dead_letter import State
@@ -57,7 +56,8 @@ class Snapshot:
     ahead: dict[int, int]
     served_until: dict[str, datetime]
     lock_waits: tuple[LockWait, ...] = ()
-    causes: tuple[Diagnosis, ...] = ()
+    causes: Causes = ()
+    contradictions: Contradictions = field(default_factory=dict)
 
     @property
     def is_broker_full(self) -> bool:
@@ -105,14 +105,20 @@ class Snapshot:
 def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
     """Read the broker, then the tables."""
     ids = {message_id for lookup in lookups for message_id in lookup.all_message_ids}
-    causes = ask_causes()
+    causes, contradictions = ask_causes(), ask_contradictions(_single_subject(lookups))
     broker = read_broker(_queues(lookups), [str(message_id) for message_id in ids - _done_for_good(lookups)])
     processes, in_flight = read_processes()
     states = MessageStates([lookup.key for lookup in lookups if lookup.is_subject and lookup.key], ids)
     moment = now()
     served = served_until() if _may_any_be_overtaken(lookups, states, moment) else {}
     waits = tuple(lock_waits()) if any(held.started_at for held in in_flight.values()) else ()
-    return Snapshot(moment, broker, states, processes, in_flight, _ahead(lookups), served, waits, causes())
+    ahead = _ahead(lookups)
+    return Snapshot(moment, broker, states, processes, in_flight, ahead, served, waits, causes(), contradictions())
+
+
+def _single_subject(lookups: Sequence[Lookup]) -> list[str]:
+    """Return the key whose effects are checked: a survey is of what is not done."""
+    return [lookup.key for lookup in lookups if lookup.is_subject] if len(lookups) == 1 else []
 
 
 def now() -> datetime:
