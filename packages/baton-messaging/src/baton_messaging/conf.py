@@ -67,9 +67,9 @@ class Baton:
     relay_max_send_failures: int = 5
 
     # --- What a message may be: checked before it is decoded, stored or shown --------------------------------------
-    #: Bytes of the body of one Celery message, and of what the relay puts into one: half a million figures and ids. A
-    #: message of ours has some hundred; what is larger holds data that belongs into a row or a file.
-    max_message_bytes: int = 4 * 1024 * 1024
+    #: Bytes of the body of one Celery message that a worker takes; an event may fill half of it. A message of ours has
+    #: some hundred, a hundred of them in a bundle a tenth of this; decoded, a hostile body takes thirty times its size.
+    max_message_bytes: int = 2 * 1024 * 1024
     #: Envelopes in one bundle: no consumer's ``bundle_size`` may be larger.
     max_bundle_size: int = 1_000
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from baton_messaging.conf import Team
-from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.diagnosis import Status
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Attempt
 from baton_messaging.recovery import reconciler
+from baton_messaging.recovery.findings import Contradiction
 from celery import current_app
 from django.core.management import CommandError, call_command
 
@@ -36,7 +37,9 @@ def test_a_dry_run_says_what_would_be_sent() -> None:
 
 def test_what_cannot_be_repaired_is_told_with_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
     about, shop = Resource(Kind.DATA, "parcels"), Team("Shop", "shop@example.com")
-    finding = Diagnosis(about, "parcels without a message", Status.FINDING, "2: a, b", remedy="Mend it.", owner=shop)
+    finding = Contradiction(
+        about, "parcels without a message", Status.FINDING, "2: a, b", remedy="Mend it.", owner=shop
+    )
     monkeypatch.setattr(reconciler, "findings", lambda: [finding])
     assert "parcels without a message: 2: a, b. Shop <shop@example.com>: Mend it." in reconcile()
 

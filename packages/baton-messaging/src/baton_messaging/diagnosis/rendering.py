@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.wording import CONFIDENCES
 
 _MARKS: Final = {Status.OK: "ok", Status.FINDING: "FINDING", Status.UNKNOWN: "UNKNOWN"}
 _MARK_WIDTH: Final = max(len(mark) for mark in _MARKS.values())
@@ -59,7 +60,7 @@ def _details(one: Diagnosis) -> Iterator[tuple[str, str]]:
         "run": one.command,
         "see": one.link,
         "owner": str(one.owner) if one.owner else "",
-        "certain": str(one.confidence),
+        "certain": str(CONFIDENCES[one.confidence]),
         "waits": waiting_names(one),
     }
     return ((label, text) for label, text in told.items() if text)

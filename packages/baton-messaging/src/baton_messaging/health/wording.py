@@ -4,9 +4,15 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from django.utils.functional import Promise, lazy
+from django.utils.translation import gettext_lazy
 
-from baton_messaging.health.diagnosis import Text
+from baton_messaging.health.diagnosis import Confidence, Text
 
+CONFIDENCES: Final[dict[Confidence, Promise]] = {
+    Confidence.SURE: gettext_lazy("sure"),
+    Confidence.LIKELY: gettext_lazy("likely"),
+    Confidence.OPEN: gettext_lazy("not known"),
+}
 _STEPS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 

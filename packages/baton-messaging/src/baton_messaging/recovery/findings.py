@@ -63,6 +63,22 @@ def recent(*, looked_at_for: timedelta = LOOKED_AT_FOR) -> Rows:
     return Rows(until - looked_at_for, until)
 
 
+@dataclass(frozen=True)
+class Contradiction(Diagnosis):
+    """The diagnosis of rows that contradict the messages, with the keys of all that do."""
+
+    keys: tuple[str, ...] = ()
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Return as many keys as anybody reads."""
+        return self.keys[:MAX_EXAMPLES]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON types."""
+        return {**super().as_dict(), "count": len(self.keys), "examples": list(self.examples)}
+
+
 Find = Callable[[Rows], Iterable[object]]
 
 
@@ -89,22 +105,22 @@ def finds(what: Text, *, queue: str, remedy: Text) -> Callable[[Find], Find]:
     return register
 
 
-def findings(rows: Rows | None = None) -> list[Diagnosis]:
+def findings(rows: Rows | None = None) -> list[Contradiction]:
     """Run all checks. One that fails is logged, and keeps no other from being run. Raises when the database is away."""
     rows = rows or recent()
     found = ((name, check, _run(name, check, rows)) for name, check in sorted(_CHECKS.all().items()))
-    return [_diagnosis(name, check, keys) for name, check, keys in found if keys]
+    return [_contradiction(name, check, keys) for name, check, keys in found if keys]
 
 
-def contradicting(keys: Collection[str]) -> Mapping[str, list[Diagnosis]]:
+def contradicting(keys: Collection[str]) -> Mapping[str, list[Contradiction]]:
     """Return what is wrong with the rows of some keys, by key; keys of which nothing is wrong are left out.
 
     Raises when the database is away.
     """
-    rows, found = replace(recent(), keys=tuple(keys)), dict[str, list[Diagnosis]]()
+    rows, found = replace(recent(), keys=tuple(keys)), dict[str, list[Contradiction]]()
     for name, check in sorted(_CHECKS.all().items()):
         for key in _run(name, check, rows):
-            found.setdefault(key, []).append(_diagnosis(name, check, [key]))
+            found.setdefault(key, []).append(_contradiction(name, check, [key]))
     return found
 
 
@@ -119,18 +135,17 @@ def _run(name: str, check: Check, rows: Rows) -> list[str]:
         return []
 
 
-def _diagnosis(name: str, check: Check, keys: list[str]) -> Diagnosis:
-    examples = ", ".join(keys[:MAX_EXAMPLES])
-    return Diagnosis(
+def _contradiction(name: str, check: Check, keys: list[str]) -> Contradiction:
+    text = _("%(count)s: %(examples)s") if len(keys) <= MAX_EXAMPLES else _("%(count)s, as %(examples)s")
+    return Contradiction(
         about=Resource(Kind.DATA, name),
         what=check.what,
         status=Status.FINDING,
-        found=said(_("%(count)s: %(examples)s"), count=len(keys), examples=examples)
-        if len(keys) <= MAX_EXAMPLES
-        else said(_("%(count)s, as %(examples)s"), count=len(keys), examples=examples),
+        found=said(text, count=len(keys), examples=", ".join(keys[:MAX_EXAMPLES])),
         wanted=_("none"),
         remedy=check.remedy,
         owner=queue_named(check.queue).owner,
+        keys=tuple(keys),
     )
 
 

@@ -1,8 +1,9 @@
 """A dead letter is recorded, and the app whose row the message was about is told.
 
-Invariant: one unsettled dead letter per consumer and message. A message that dies again while its replay was requested
-opens its dead letter again; recording an open one a second time changes nothing, nor does the death of a copy when the
-inbox has the message. A copy that is still at work says nothing yet: what dies does not wait for it.
+Invariant: one unsettled dead letter per consumer and message, and per thing that is no message. A message that dies
+again while its replay was requested opens its dead letter again; recording an open one a second time changes nothing,
+nor does the death of a copy when the inbox has the message. A copy that is still at work says nothing yet: what dies
+does not wait for it.
 """
 
 import hashlib
@@ -72,10 +73,23 @@ def claim_identity(identity: UUID) -> bool:
 
 
 def record_unreadable(
-    *, consumer: str, raw: str, reason: Reason, error: ErrorDescription, task_id: str = "", attempt_count: int = 0
+    *,
+    consumer: str,
+    raw: str,
+    reason: Reason,
+    error: ErrorDescription,
+    identity: UUID,
+    task_id: str = "",
+    attempt_count: int = 0,
 ) -> None:
-    """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app."""
-    DeadLetter.objects.create(
+    """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app.
+
+    While that stands on the list unsettled, the same thing, by its ``identity``, is only counted when it comes again.
+    """
+    if DeadLetter.objects.count_again(identity):
+        log.info("dead_letter_came_again", consumer=consumer, identity=str(identity), reason=str(reason))
+        return
+    dead_letter = DeadLetter(
         consumer=consumer,
         owner=str(owner_of(consumer)),
         reason=reason,
@@ -84,10 +98,18 @@ def record_unreadable(
         traceback=error.traceback,
         attempt_count=attempt_count,
         raw=storable(raw),
+        identity=identity,
         task_id=task_id,
         fingerprint=group_of(consumer, reason, error.fingerprint),
     )
+    DeadLetter.objects.bulk_create([dead_letter], ignore_conflicts=True)
     log.error("dead_lettered", consumer=consumer, reason=str(reason), error_class=error.error_class)
+
+
+def identity_of(consumer: str, text: str) -> UUID:
+    """Return an id for what has none: the same for the same text and consumer, whatever message brings it."""
+    digest = hashlib.sha256(f"{consumer}\x00{text}".encode("utf-8", "surrogatepass")).digest()
+    return UUID(bytes=digest[:16])
 
 
 def group_of(consumer: str, reason: Reason | str, fingerprint: str) -> str:

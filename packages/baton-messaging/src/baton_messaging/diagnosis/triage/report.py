@@ -13,7 +13,8 @@ from baton_messaging.diagnosis.triage.gather.gather import gather, without_datab
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
-from baton_messaging.diagnosis.triage.wording import CONFIDENCES, evidence_texts, question_texts, state_text, step_text
+from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
+from baton_messaging.health.wording import CONFIDENCES
 
 
 @dataclass(frozen=True)
