@@ -20,6 +20,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import baton
+from baton_messaging.database.json_field import JSONField
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models.inbox import ProcessedMessage
 
@@ -124,7 +125,7 @@ class DeadLetter(models.Model):
     error_message = models.TextField(_("error text"), blank=True)
     traceback = models.TextField(_("traceback"), blank=True)
     attempt_count = models.PositiveSmallIntegerField(_("attempts"), default=0)
-    envelope = models.JSONField(_("envelope"), null=True)
+    envelope = JSONField(_("envelope"), null=True)
     raw = models.TextField(_("as it came"), blank=True)
     # Of what is no message: the same for the same thing, so that each arrival of it after the first is only counted.
     identity = models.UUIDField(null=True, editable=False)
