@@ -1,6 +1,9 @@
 """Every way a message can die ends in the dead-letter queue, with the same headers on both brokers."""
 
+import bz2
 import time
+import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -9,7 +12,7 @@ from typing import Any
 import kombu
 import pytest
 from baton_dev.testing.deadline import within
-from baton_dev.testing.processes import Process
+from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT as LIMIT_REACHED
 from baton_messaging.broker.dead_letter_headers import REJECTED, death_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, dead_letter_queue
@@ -115,6 +118,47 @@ def test_undecodable_body_dies(broker: Broker, worker: Process, path: Path, body
 
     assert broker.dead_letter(task_id).headers["x-first-death-reason"] == REJECTED
     assert worker.exit_code is None
+
+
+JSON = {"content_type": "application/json", "content_encoding": "utf-8"}
+ZEROS = b"0" * 200_000_000
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        pytest.param(
+            lambda: zlib.compress(ZEROS), {**JSON, "headers": {"compression": "application/x-gzip"}}, id="compressed"
+        ),
+        pytest.param(
+            lambda: bz2.compress(ZEROS), {"content_type": "application/data", "content_encoding": "bz2"}, id="codec"
+        ),
+        pytest.param(lambda: "[" * 500_000, JSON, id="nested"),
+        pytest.param(lambda: f"[[{'9' * 10_000}], {{}}, {{}}]", JSON, id="digits"),
+        pytest.param(lambda: f"[[{'[],' * 1_000_000}[]], {{}}, {{}}]", JSON, id="large"),
+        pytest.param(lambda: f'[["{"x" * 40_000_000}"], {{}}, {{}}]', JSON, id="larger than is read"),
+    ],
+)
+def test_what_is_out_of_bounds_dies_and_costs_no_memory(
+    broker: Broker, worker: Process, path: Path, body: Callable[[], Any], options: dict[str, Any]
+) -> None:
+    task_id, behind = f"{path}-{len(options)}", path.with_name("behind-the-bomb")
+    before, dead_count = memory_peak(worker.pid), broker.depth(DEAD_LETTER_QUEUE).waiting
+    headers = {"task": "record", "id": task_id, **options.get("headers", {})}
+    broker.publish(body(), queue=QUEUE, **{**options, "headers": headers})
+    broker.send("record", behind, queue=QUEUE)
+
+    wait_for_lines(behind, FINISHED)
+
+    wait_until(lambda: broker.depth(DEAD_LETTER_QUEUE).waiting == dead_count + 1, what="a dead letter")
+    assert memory_peak(worker.pid) - before < 60_000_000
+    assert worker.exit_code is None
+
+
+def memory_peak(pid: int) -> int:
+    """Return the most bytes that the main process of a worker has had."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 @pytest.mark.parametrize(

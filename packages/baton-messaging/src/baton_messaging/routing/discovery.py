@@ -21,7 +21,7 @@ from typing import Generic, Literal, TypeVar
 
 from django.utils.module_loading import autodiscover_modules
 
-Module = Literal["tasks", "triage", "findings", "doctor", "metrics"]
+Module = Literal["tasks", "triage", "findings", "doctor", "health", "metrics"]
 Key = TypeVar("Key")
 Item = TypeVar("Item")
 

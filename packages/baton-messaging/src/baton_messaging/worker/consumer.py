@@ -1,7 +1,8 @@
 """Celery's consumer closes some holes here: setting ``worker_consumer``.
 
 - Celery acknowledges a message that it cannot decode, which removes it; and a message whose envelope is not what it
-  expects ends the whole worker, again and again. Here both are rejected, and so reach the dead-letter queue.
+  expects ends the whole worker, again and again. Here both are rejected, and so reach the dead-letter queue; so is
+  what is larger than MAX_MESSAGE_BYTES, before it is decoded (broker/bounds.py).
 - Without ``-Q`` a worker would consume the dead letters, too, and run them. Here it never does.
 - A queue that RabbitMQ has with other arguments ends the whole worker. Here it is left out, and taken up once migrated.
 - A queue that is declared anew may get no consumer again. Here an idle worker renews its subscription (renewal.py).
@@ -31,9 +32,11 @@ from celery.worker.consumer.consumer import Consumer as CeleryConsumer
 from kombu import Queue
 from kombu.message import Message
 
+from baton_messaging.broker.bounds import check_size
 from baton_messaging.broker.rabbitmq.declarations import Misdeclared, misdeclared
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS, Renewal
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
+from baton_messaging.conf import baton
 from baton_messaging.worker.in_flight import keeping_what_was_handed_out
 
 log = structlog.get_logger(__name__)
@@ -56,6 +59,7 @@ class Consumer(CeleryConsumer):
         self._dead_letter_queues = dead_letter_queues(queues.values())
         queues.deselect([queue.name for queue in self._dead_letter_queues])
         self._left_out: set[str] = set()
+        self.max_message_bytes = baton().max_message_bytes
         self.received_count = 0
         self.received_at: float | None = None  # by the monotonic clock
         self.while_connecting: Callable[[], None] = _nothing  # called every second or so
@@ -153,6 +157,7 @@ class Consumer(CeleryConsumer):
             self.received_count += 1
             self.received_at = monotonic()
             try:
+                check_size(message, max_bytes=self.max_message_bytes)
                 handle(message)
             except Exception as error:
                 # kombu counts KeyError among Redis's connection errors; here it is a header that is not there.

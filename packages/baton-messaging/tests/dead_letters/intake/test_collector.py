@@ -1,6 +1,7 @@
 """The collector as a process: what it keeps, and what it does twice."""
 
 import json
+import zlib
 from typing import Any
 from uuid import uuid4
 
@@ -8,7 +9,7 @@ import kombu
 import pytest
 from baton_dev.testing.deadlock import provoke_deadlock
 from baton_dev.testing.processes import Process, wait_until
-from baton_messaging.dead_letters.intake.raw_message import read
+from baton_messaging.dead_letters.intake.raw_message import MAX_SHOWN_BYTES, read
 from baton_messaging.dead_letters.intake.transfer import collect
 from baton_messaging.messages.envelope import seal
 from baton_messaging.models import DeadLetter, ProcessedMessage
@@ -91,8 +92,11 @@ def publish_unacknowledged() -> None:
         ("x", {"headers": {"x-death": "nonsense", "expires": 7, "task": ["list"], "id": {"a": 1}}}),
         ("x", {"headers": {"x-death": [{"queue": "sample"}], "task": "t\x00" * 300}}),
         ("", {}),
+        (zlib.compress(b"0" * 200_000_000), {"headers": {"compression": "application/x-gzip", "task": "sample.die"}}),
+        (f"[[{'[],' * 1_000_000}[]], {{}}, {{}}]", {}),
+        ("[[" + "9" * 10_000 + "], {}, {}]", {}),
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_what_cannot_be_read_is_kept_as_it_came_and_blocks_nothing(
     body: Any, options: dict[str, Any], collector: Process
@@ -104,7 +108,21 @@ def test_what_cannot_be_read_is_kept_as_it_came_and_blocks_nothing(
     kept = DeadLetter.objects.get(envelope__isnull=True)
     assert kept.reason == Reason.UNDECODABLE
     if isinstance(body, str) and "\\u" not in body:
-        assert json.loads(kept.raw)["body"] == body
+        assert json.loads(kept.raw)["body"] == body[:MAX_SHOWN_BYTES]
+        assert json.loads(kept.raw)["body_bytes"] == len(body)
+    assert collector.exit_code is None
+
+
+@pytest.mark.parametrize("raw", ["no message", "x" * 20_000_000], ids=["no message", "too large"])
+def test_what_is_no_message_at_all_is_kept_and_blocks_nothing(raw: str, collector: Process) -> None:
+    """On Redis anything may lie in the list; RabbitMQ takes messages only."""
+    with current_app.connection_for_write() as broker:
+        broker.default_channel.client.lpush(DEAD, raw)
+    dead_letter_in_broker(seal(an_envelope(), to=TASK))
+    wait_for_letters(2)
+    kept = DeadLetter.objects.get(envelope__isnull=True)
+    assert (kept.reason, kept.owner) == (Reason.UNDECODABLE, "Platform team <platform@example.com>")
+    assert len(kept.raw) < 50_000
     assert collector.exit_code is None
 
 

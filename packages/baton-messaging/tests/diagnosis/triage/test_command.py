@@ -66,11 +66,11 @@ def test_json_has_what_the_page_has() -> None:
 
 def test_what_is_stuck_is_counted_by_verdict_and_owner() -> None:
     keys = [place() for _ in range(5)]
-    assert run("--stuck") == (0, "0 older than 5 minutes and not settled\n")
+    assert run("--stuck") == (0, "0 older than 5 min and not settled\n")
     OutboxMessage.objects.update(occurred_at=timezone.now() - timedelta(minutes=6))
     code, text = run("--stuck")
     assert code == 1
-    assert "5 older than 5 minutes and not settled\n      5  relay stalled  sample.take_one\n" in text
+    assert "5 older than 5 min and not settled\n      5  relay stalled  sample.take_one\n" in text
     assert keys[0] in text
     code, text = run("--stuck", "--older-than", "10m", "--format", "json")
     assert (code, json.loads(text)["groups"]) == (0, [])
@@ -82,7 +82,7 @@ def test_what_was_sent_and_is_in_a_queue_that_nobody_consumes_is_stuck() -> None
     (row,) = send(age_seconds=360)
     assert "1  nobody consumes the queue  sample.take_one" in run("--stuck")[1]
     process([row])
-    assert run("--stuck") == (0, "0 older than 5 minutes and not settled\n")
+    assert run("--stuck") == (0, "0 older than 5 min and not settled\n")
 
 
 def test_a_row_without_its_message_belongs_to_its_queues_owner() -> None:

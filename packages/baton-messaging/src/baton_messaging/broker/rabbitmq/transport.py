@@ -11,6 +11,8 @@ worker's events must not keep it from consuming, which is what empties the broke
 Its workers hear of every consumer that RabbitMQ ends (consumer_cancel.py), and wait for an answer no longer than they
 want to (timeouts.py).
 
+What is larger or packed otherwise than it may be is neither read whole nor unpacked (bounded_frames.py, bounds.py).
+
 Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in routing/queues.py.
 """
 
@@ -22,8 +24,10 @@ from amqp.exceptions import MessageNacked, RecoverableConnectionError
 from kombu.exceptions import OperationalError
 from kombu.transport import pyamqp
 
+from baton_messaging.broker.bounds import MAX_RAW_BYTES, BoundedMessage
 from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.broker.rabbitmq.batch import CONFIRM_TIMEOUT, ConfirmedBatch
+from baton_messaging.broker.rabbitmq.bounded_frames import bounded_frame_handler
 from baton_messaging.broker.rabbitmq.consumer_cancel import AttentiveChannel, AttentiveConnection
 from baton_messaging.broker.rabbitmq.timeouts import DeadlineChannel, DeadlineConnection
 
@@ -39,9 +43,14 @@ class BrokerBlocked(OperationalError):
         super().__init__("The broker is short of memory or disk, and takes no messages until it has some again.")
 
 
+class Message(pyamqp.Message, BoundedMessage):
+    """A message that is not unpacked unless it may be."""
+
+
 class Channel(AttentiveChannel, DeadlineChannel):
     """A channel that knows which of its messages are not confirmed yet."""
 
+    Message = Message
     _confirm_selected: bool
     _published_count: int
     _unconfirmed: set[int]
@@ -155,6 +164,11 @@ class Connection(AttentiveConnection, DeadlineConnection):
 
     Channel = Channel
     is_blocked = False
+
+    def __init__(self, *args: Any, max_raw_bytes: int = MAX_RAW_BYTES, **kwargs: Any) -> None:
+        kwargs.pop("accept_compression", None)  # bounds.py reads it where it is given: in the transport options
+        self.max_raw_bytes = max_raw_bytes
+        super().__init__(*args, frame_handler=bounded_frame_handler, **kwargs)
 
     def check_unblocked(self) -> None:
         """Read what the broker has said meanwhile. Raises BrokerBlocked."""

@@ -9,6 +9,7 @@ that was stopped for longer than its lease, does not end somebody else's deliver
 import base64
 import sys
 from collections.abc import Callable, Collection
+from datetime import UTC, datetime
 from queue import Empty
 from time import monotonic, sleep
 from typing import Any, Final, cast
@@ -23,7 +24,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError, ResponseError
 from uuid_utils.compat import uuid7
 
-from baton_messaging.broker.dead_letter_headers import is_message
+from baton_messaging.broker.bounds import MAX_RAW_BYTES, BoundedMessage
+from baton_messaging.broker.dead_letter_headers import dead_letter_unreadable, is_message
 from baton_messaging.broker.redis.notify import NotifyingChannel
 from baton_messaging.broker.redis.scripts import DEQUEUE
 
@@ -32,14 +34,15 @@ log = structlog.get_logger(__name__)
 REFUSED_PAUSE_SECONDS: Final = 1.0
 
 
-class Message(virtual.Message):
-    """A message whose body may be unreadable: its consumer is told (``on_decode_error``), and goes on."""
+class Message(virtual.Message, BoundedMessage):
+    """A message that may be unreadable: its consumer is told (``on_decode_error``), and goes on."""
 
     def __init__(self, payload: dict[str, Any], channel: Any = None, **kwargs: Any) -> None:
         try:
             super().__init__(payload, channel=channel, **kwargs)
         except Exception:  # whatever a foreign body makes of the decoder
             properties = payload["properties"]
+            headers = payload.get("headers") or {}
             BaseMessage.__init__(
                 self,
                 body=payload.get("body"),  # as it came: the dead letter keeps it for people to look at
@@ -47,10 +50,11 @@ class Message(virtual.Message):
                 content_type=payload.get("content-type"),
                 content_encoding=payload.get("content-encoding"),
                 delivery_tag=properties["delivery_tag"],
-                headers=payload.get("headers"),
+                headers={name: value for name, value in headers.items() if name != "compression"},
                 properties=properties,
                 delivery_info=properties.get("delivery_info"),
             )
+            self.headers = headers
             self.errors = [sys.exc_info()]
 
 
@@ -67,6 +71,8 @@ class DequeuingChannel(NotifyingChannel):
 
     Message = Message
     codecs = {"base64": StrictBase64()}
+    max_raw_bytes: int = MAX_RAW_BYTES
+    dead_letter_queue: str = "dead_letters"
     _in_poll: Any
     #: What the connection of the consumer is doing, while `_in_poll`: waiting for a notification, or else dequeuing.
     _waiting = False
@@ -194,14 +200,16 @@ class DequeuingChannel(NotifyingChannel):
 
     def _read(self, dequeued: list[bytes]) -> dict[str, Any] | None:
         """Return the message that was dequeued, as kombu wants it; what is no message goes to the dead letters."""
-        _queue, tag, raw = (part.decode("utf-8", "surrogateescape") for part in dequeued)
+        queue, tag, raw = (part.decode("utf-8", "surrogateescape") for part in dequeued)
         try:
             payload = loads(raw)
         except Exception:  # whatever a foreign text makes of kombu's decoder
             payload = None
         if not is_message(payload):
-            self.qos.dead_letter_unreadable(tag, raw)
-            return None
+            if queue != self.dead_letter_queue:
+                self.qos.dead_letter_unreadable(tag, raw)
+                return None
+            payload = loads(dead_letter_unreadable(raw, queue=queue, now=datetime.now(UTC), into=queue))
         payload["properties"]["delivery_tag"] = tag
         return cast("dict[str, Any]", payload)
 
@@ -212,7 +220,7 @@ class DequeuingChannel(NotifyingChannel):
     def _dequeue_arguments(self, queues: list[str], unique: str, no_ack: Collection[str]) -> list[Any]:
         lists = [(queue, priority) for priority in self.priority_steps for queue in queues]
         keys = [self.unacked_key, self.unacked_index_key]
-        arguments = [unique]
+        arguments: list[Any] = [unique, self.max_raw_bytes]
         for queue, priority in lists:
             keys += [self._q_for_pri(queue, priority), self.notification_key(queue)]
             arguments += [queue, "no ack" if queue in no_ack else "ack"]

@@ -11,28 +11,35 @@ Needs Redis 6.2 or Valkey. Source: Redis manual, "Scripting with Lua" and "EVAL"
 
 from typing import Final
 
+from baton_messaging.broker.bounds import SAMPLE_BYTES
+
 #: One delivery: end those whose acks ride along, then pop a message and keep it unacked under a tag of its own,
 #: ``<queue>:<unique>``. Returns the tags that were unacked no longer, and queue, tag, message if there was one.
 #: The unique part grows with time: renewed together, deliveries are as old as each other, and only their tags tell
 #: in which order they go back.
 #: Where more is left, the next worker is notified (notify.py).
-#: KEYS: unacked, index, then per list its key and its notification. ARGV: unique, then per list its queue and "ack" or
-#: "no ack", then the tags of the acks.
-DEQUEUE: Final = """
+#: Of a message that is too large its beginning is kept, which is no JSON: nothing of the rest ever leaves the server.
+#: KEYS: unacked, index, then per list its key and its notification. ARGV: unique, bytes at most, then per list its
+#: queue and "ack" or "no ack", then the tags of the acks.
+DEQUEUE: Final = f"""
 local function notify_of_the_rest(first)
   for i = first, #KEYS, 2 do
     if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('ZADD', KEYS[i + 1], 0, '') end
   end
 end
-local lost = {}
-for i = #KEYS, #ARGV do
+local lost = {{}}
+for i = #KEYS + 1, #ARGV do
   redis.call('ZREM', KEYS[2], ARGV[i])
   if redis.call('HDEL', KEYS[1], ARGV[i]) == 0 then lost[#lost + 1] = ARGV[i] end
 end
 for i = 3, #KEYS, 2 do
   local raw = redis.call('RPOP', KEYS[i])
   if raw then
-    local queue, mode = ARGV[i - 1], ARGV[i]
+    local queue, mode, size = ARGV[i], ARGV[i + 1], string.len(raw)
+    if size > tonumber(ARGV[2]) then
+      raw = string.sub(raw, 1, {SAMPLE_BYTES})
+      raw = raw .. ' … cut: ' .. size .. ' bytes in all, too large to be read'
+    end
     local tag = queue .. ':' .. ARGV[1]
     if mode == 'ack' then
       local now = redis.call('TIME')
@@ -40,10 +47,10 @@ for i = 3, #KEYS, 2 do
       redis.call('ZADD', KEYS[2], now[1] + now[2] / 1000000, tag)
     end
     notify_of_the_rest(i)
-    return {lost, queue, tag, raw}
+    return {{lost, queue, tag, raw}}
   end
 end
-return {lost}
+return {{lost}}
 """
 
 #: End a delivery whose work is done; return 1 if it was still unacked.

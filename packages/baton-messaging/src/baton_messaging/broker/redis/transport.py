@@ -18,7 +18,7 @@ from baton_messaging.broker.redis.qos import QoS
 from baton_messaging.broker.redis.reading import ReadableChannel
 from baton_messaging.broker.redis.routing import RoutingChannel
 
-OPTIONS = ("dead_letter_queue", "delivery_limit", "exchange", "queues")
+OPTIONS = ("dead_letter_queue", "delivery_limit", "exchange", "max_raw_bytes", "queues")
 
 
 class Channel(ReadableChannel, RoutingChannel):
@@ -27,7 +27,6 @@ class Channel(ReadableChannel, RoutingChannel):
     QoS = QoS
     from_transport_options = (*kombu_redis.Channel.from_transport_options, *OPTIONS)
 
-    dead_letter_queue: str = "dead_letters"
     delivery_limit: int | None = 3
     visibility_timeout: float = 30
     unacked_restore_throttle = 1

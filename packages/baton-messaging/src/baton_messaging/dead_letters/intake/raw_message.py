@@ -16,10 +16,12 @@ from uuid import UUID
 from kombu.message import Message
 
 from baton_messaging.broker.dead_letter_headers import Death, death_of
+from baton_messaging.conf import baton
 from baton_messaging.errors import BadBundle
 
 NOWHERE: Final = "baton.?"  # stands in for the consumer of a message that names neither task nor queue
 MAX_NAME_LENGTH: Final = 200
+MAX_SHOWN_BYTES: Final = 64 * 1024  # of body and headers: the list keeps no more of what nobody can replay
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Arrival:
     """One message of the dead-letter queue."""
 
     identity: UUID  # the same when the broker delivers it again
+    content_identity: UUID  # the same also when it was sent again, and died again
     consumer: str
     task_id: str
     death: Death | None
@@ -61,6 +64,10 @@ class Arrival:
 
     def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Read the body with plain JSON: kombu's own decoder would make objects of a forged one."""
+        if len(self.body) > baton().max_message_bytes:
+            raise BadBundle(f"a body of {len(self.body)} bytes, more than MAX_MESSAGE_BYTES")
+        if self.headers.get("compression"):
+            raise BadBundle("a compressed body")
         try:
             args, kwargs, _embed = json.loads(self.body)
         except (ValueError, TypeError, RecursionError) as error:
@@ -70,12 +77,20 @@ class Arrival:
         return args, kwargs
 
     def as_text(self) -> str:
-        """Return all of it as JSON, for people: the body as text where it is text, else in base64."""
+        """Return it as JSON, for people: the body as text where it is text, else in base64; the beginning of it."""
+        shown = self.body[:MAX_SHOWN_BYTES]
         try:
-            body, encoding = self.body.decode("utf-8"), "utf-8"
+            body, encoding = shown.decode("utf-8", "strict" if shown == self.body else "ignore"), "utf-8"
         except UnicodeDecodeError:
-            body, encoding = base64.b64encode(self.body).decode("ascii"), "base64"
-        kept = {"content_type": self.content_type, "body_encoding": encoding, "body": body, "headers": self.headers}
+            body, encoding = base64.b64encode(shown).decode("ascii"), "base64"
+        headers = json.dumps(self.headers, default=str, skipkeys=True)
+        kept = {
+            "content_type": self.content_type,
+            "body_encoding": encoding,
+            "body": body,
+            "body_bytes": len(self.body),
+            "headers": self.headers if len(headers) <= MAX_SHOWN_BYTES else headers[:MAX_SHOWN_BYTES],
+        }
         return json.dumps(kept, indent=1, default=str, skipkeys=True)
 
 
@@ -86,6 +101,7 @@ def read(message: Message) -> Arrival:
     body = message.body if isinstance(message.body, bytes) else str(message.body or "").encode("utf-8", "replace")
     return Arrival(
         identity=_identity(body, headers),
+        content_identity=_hash([headers.get("id")], body),
         consumer=_consumer(headers, death),
         task_id=_name(headers.get("id")),
         death=death,
@@ -99,7 +115,11 @@ def read(message: Message) -> Arrival:
 def _identity(body: bytes, headers: dict[str, Any]) -> UUID:
     """Hash what does not change when the broker delivers the message again: not the count of deliveries."""
     deaths = [list(_death_parts(death)) for death in headers.get("x-death") or () if isinstance(death, dict)]
-    seen = json.dumps([headers.get("id"), deaths], default=str, sort_keys=True).encode()
+    return _hash([headers.get("id"), deaths], body)
+
+
+def _hash(parts: list[Any], body: bytes) -> UUID:
+    seen = json.dumps(parts, default=str, sort_keys=True).encode()
     return UUID(bytes=hashlib.sha256(seen + b"\x00" + body).digest()[:16])
 
 

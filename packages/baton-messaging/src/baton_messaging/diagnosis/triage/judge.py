@@ -16,6 +16,7 @@ from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_ou
 from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
 from baton_messaging.diagnosis.triage.rules.causes import explained, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion, Rule
+from baton_messaging.diagnosis.triage.rules.locks import waits_for_lock
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
 from baton_messaging.health.diagnosis import Confidence, Status
@@ -28,6 +29,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     work_running,
     in_outbox,
     waits_in_database,
+    waits_for_lock,
     running,
     held,
     in_the_broker,

@@ -6,14 +6,15 @@ from typing import Any
 
 from django.db import OperationalError
 
+from baton_messaging.diagnosis.links import dead_letter_link
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
 from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
 from baton_messaging.diagnosis.triage.judge import judge
-from baton_messaging.diagnosis.triage.links import dead_letter_link
 from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
-from baton_messaging.diagnosis.triage.wording import CONFIDENCES, evidence_texts, question_texts, state_text, step_text
+from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
+from baton_messaging.health.wording import CONFIDENCES
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,17 @@ from typing import Any, Final
 
 from django.db import OperationalError
 
+from baton_messaging.diagnosis.links import triage_link
 from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
 from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
 from baton_messaging.diagnosis.triage.gather.snapshot import now
 from baton_messaging.diagnosis.triage.judge import judge
-from baton_messaging.diagnosis.triage.links import triage_link
 from baton_messaging.diagnosis.triage.lookup import Lookup, about
 from baton_messaging.diagnosis.triage.report import Report, colour_of, report
 from baton_messaging.diagnosis.triage.subjects import all_kinds
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
-from baton_messaging.diagnosis.triage.wording import STATES, duration
+from baton_messaging.diagnosis.triage.wording import STATES
+from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 
 OLDER_THAN: Final = timedelta(minutes=5)

@@ -65,6 +65,9 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "worker_silent": _("worker %(name)s: no heartbeat for %(seconds)s"),
     "running_since": _("worker %(worker)s has run it since %(at)s"),
     "reserved": _("worker %(worker)s has taken it and not begun"),
+    "waits_for_lock": _("its child has waited %(seconds)s for a lock that session %(pid)s of the database holds"),
+    "lock_holder": _("session %(pid)s: %(application)s, user %(user)s, %(state)s since %(at)s"),
+    "lock_statement": _("the last statement of session %(pid)s: %(statement)s"),
     "work_waiting": _("its own row waits for a worker"),
     "work_running": _("its own row: worker %(worker)s is at it since %(at)s, %(detail)s"),
     "work_failed": _("its own row: failed, %(detail)s"),
@@ -101,6 +104,9 @@ DETAILS: Final[dict[str, Promise]] = {
     "reserved_by": _("taken by %(worker)s"),
     "taken_by_a_worker": _("taken by a worker"),
     "on_worker": _("on %(worker)s"),
+    "waits_for_session": _(
+        "waits for a lock of session %(pid)s: %(application)s, user %(user)s, %(state)s since %(at)s"
+    ),
     "beyond_its_limit": _("beyond its hard limit"),
     "not_collected": _("not collected yet"),
     "no_reconciler": _("but no beat runs"),
@@ -156,6 +162,10 @@ STEPS: Final[dict[str, Promise]] = {
     "start_collector": _("Start or restart the collector of dead letters."),
     "start_beat": _("Start or restart beat."),
     "start_worker": _("Start a worker for queue %(queue)s."),
+    "end_session": _(
+        "Ask whose session %(pid)s is, and end it: what it has changed is rolled back. The message goes on by itself."
+    ),
+    "end_prepared": _("Find the prepared transaction that nobody ended, and commit it or roll it back."),
     "restart_worker": _("Restart worker %(worker)s."),
     "start_worker_again": _(
         "Start a worker for queue %(queue)s. Worker %(name)s was killed, or it hangs: then end it first."

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from baton_messaging.diagnosis.links import has_path
 from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
-from baton_messaging.diagnosis.triage.links import has_path
 from baton_messaging.diagnosis.triage.lookup import BadId, look_up
 from baton_messaging.diagnosis.triage.report import Report, triage
 from baton_messaging.diagnosis.triage.stuck import survey_or_report

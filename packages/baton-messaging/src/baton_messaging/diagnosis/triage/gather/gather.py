@@ -9,7 +9,8 @@ from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
 from baton_messaging.diagnosis.triage.gather.broker import read_broker
-from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of
+from baton_messaging.diagnosis.triage.gather.causes import ask_causes
+from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.subjects import find_subjects
@@ -27,9 +28,11 @@ def gather(lookups: Sequence[Lookup]) -> list[Facts]:
 
 def without_database(reach: Reach) -> Facts:
     """Return what can be said without the database: what the broker says."""
-    broker = read_broker(all_queues(), ())
+    causes, broker = ask_causes(), read_broker(all_queues(), ())
     depths = {name: QueueSnapshot(depth.waiting) for name, depth in broker.depths.items()}
-    return Facts(datetime.now(UTC), platform_owner(), queues=depths, broker=broker.reach, database=reach)
+    return Facts(
+        datetime.now(UTC), platform_owner(), queues=depths, broker=broker.reach, database=reach, causes=causes()
+    )
 
 
 def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) -> Facts:
@@ -48,6 +51,8 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         retention_seconds=baton().outbox_retention_days * DAY_SECONDS,
         is_broker_full=snapshot.is_broker_full,
         broker=snapshot.broker.reach,
+        causes=snapshot.causes,
+        needs=needs_of({delivery.consumer for delivery in deliveries}),
     )
 
 

@@ -21,7 +21,10 @@ from baton_messaging.diagnosis.message_states import MessageStates, Place
 from baton_messaging.diagnosis.triage.delivery_facts import InFlight, Process
 from baton_messaging.diagnosis.triage.facts import QueueSnapshot
 from baton_messaging.diagnosis.triage.gather.broker import BrokerSnapshot, read_broker
+from baton_messaging.diagnosis.triage.gather.causes import ask_causes
 from baton_messaging.diagnosis.triage.lookup import Lookup
+from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.locks import LockWait, lock_waits
 from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage
 from baton_messaging.models.dead_letter import State
 from baton_messaging.models.heartbeat import Trouble
@@ -53,6 +56,8 @@ class Snapshot:
     in_flight: dict[Any, InFlight]
     ahead: dict[int, int]
     served_until: dict[str, datetime]
+    lock_waits: tuple[LockWait, ...] = ()
+    causes: tuple[Diagnosis, ...] = ()
 
     @property
     def is_broker_full(self) -> bool:
@@ -100,12 +105,14 @@ class Snapshot:
 def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
     """Read the broker, then the tables."""
     ids = {message_id for lookup in lookups for message_id in lookup.all_message_ids}
+    causes = ask_causes()
     broker = read_broker(_queues(lookups), [str(message_id) for message_id in ids - _done_for_good(lookups)])
     processes, in_flight = read_processes()
     states = MessageStates([lookup.key for lookup in lookups if lookup.is_subject and lookup.key], ids)
     moment = now()
     served = served_until() if _may_any_be_overtaken(lookups, states, moment) else {}
-    return Snapshot(moment, broker, states, processes, in_flight, _ahead(lookups), served)
+    waits = tuple(lock_waits()) if any(held.started_at for held in in_flight.values()) else ()
+    return Snapshot(moment, broker, states, processes, in_flight, _ahead(lookups), served, waits, causes())
 
 
 def now() -> datetime:
@@ -172,7 +179,7 @@ def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
     for row in sorted(rows, key=lambda row: row.is_fresh):  # what a living process says wins
         process = _process(row)
         for entry in (*row.reserved, *row.running):
-            held = InFlight(process, _time(entry.get("started_at")))
+            held = InFlight(process, _time(entry.get("started_at")), entry.get("pid"))
             in_flight.update({(message_id, entry["consumer"]): held for message_id in entry["message_ids"]})
     return tuple(map(_process, rows)), in_flight
 

@@ -1,0 +1,66 @@
+"""Frames of a body that is too large are read and dropped: RabbitMQ sends up to 128 MB, and py-amqp keeps all of it.
+
+The broker still has the message, whole: what is rejected goes to the dead letters by itself. Here only what reaches the
+process is bounded: the beginning of the body, and a note of its size, which is no JSON and is refused as such.
+*Source*: AMQP 0-9-1, "Content Framing": the header frame tells the size, body frames follow.
+"""
+
+from collections.abc import Callable
+from struct import pack, unpack_from
+from typing import Any, Final
+
+from amqp.method_framing import frame_handler
+
+from baton_messaging.broker.bounds import SAMPLE_BYTES, cut_note
+
+_HEADER: Final = 2
+_BODY: Final = 3
+_SIZE_AT: Final = 4  # in a header frame: after the class and the weight
+
+Frame = tuple[int, int, bytes]
+
+
+def bounded_frame_handler(connection: Any, callback: Callable[..., Any]) -> Callable[[Frame], bool]:
+    """Return py-amqp's reader of frames, behind one that lets no large body through."""
+    read = frame_handler(connection, callback)
+    large: dict[int, _LargeBody] = {}  # by channel
+
+    def on_frame(frame: Frame) -> bool:
+        kind, channel, payload = frame
+        if kind == _HEADER:
+            (size,) = unpack_from(">Q", payload, _SIZE_AT)
+            if size > connection.max_raw_bytes:
+                body = large[channel] = _LargeBody(size)
+                kept_size = pack(">Q", len(body.kept()))
+                payload = b"".join((payload[:_SIZE_AT], kept_size, payload[_SIZE_AT + len(kept_size) :]))
+        elif kind == _BODY and channel in large:
+            body = large[channel]
+            body.add(payload)
+            if not body.is_complete:
+                return False
+            payload = large.pop(channel).kept()
+        return bool(read((kind, channel, payload)))
+
+    return on_frame
+
+
+class _LargeBody:
+    """A body of which only the beginning is kept."""
+
+    def __init__(self, size: int) -> None:
+        self._size = self._missing = size
+        self._sample = bytearray()
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether all of it has come."""
+        return self._missing <= 0
+
+    def add(self, payload: Any) -> None:
+        """Take a frame of it."""
+        self._missing -= len(payload)
+        self._sample += payload[: SAMPLE_BYTES - len(self._sample)]
+
+    def kept(self) -> bytes:
+        """Return as many bytes, whatever has come: the beginning, and a note of the size."""
+        return bytes(self._sample.ljust(SAMPLE_BYTES)) + cut_note(self._size)
