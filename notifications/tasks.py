@@ -24,6 +24,7 @@ from orders.events import ExportReady, OrderCancelled, OrderPlaced
 @consumer(
     OrderPlaced,
     bundle_size=1,
+    depends_on=["mail"],
     soft_time_limit=45,
     time_limit=60,
     max_retries=24,
@@ -38,6 +39,7 @@ def send_order_received(event: OrderPlaced) -> None:
 @consumer(
     StockReserved,
     bundle_size=1,
+    depends_on=["mail"],
     soft_time_limit=45,
     time_limit=60,
     max_retries=24,
@@ -52,6 +54,7 @@ def send_order_confirmed(event: StockReserved) -> None:
 @consumer(
     StockRejected,
     bundle_size=1,
+    depends_on=["mail"],
     soft_time_limit=45,
     time_limit=60,
     max_retries=24,
@@ -66,6 +69,7 @@ def send_order_rejected(event: StockRejected) -> None:
 @consumer(
     OrderCancelled,
     bundle_size=1,
+    depends_on=["mail"],
     soft_time_limit=45,
     time_limit=60,
     max_retries=24,
@@ -80,6 +84,7 @@ def send_order_cancelled(event: OrderCancelled) -> None:
 @consumer(
     ExportReady,
     bundle_size=1,
+    depends_on=["mail"],
     soft_time_limit=45,
     time_limit=60,
     max_retries=24,
