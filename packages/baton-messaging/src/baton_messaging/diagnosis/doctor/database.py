@@ -11,6 +11,7 @@ from baton_messaging.conf import baton
 from baton_messaging.database.errors import takes_writes
 from baton_messaging.diagnosis.doctor.examination import DATABASE, Observation, count_of, duration, examines, observed
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
+from baton_messaging.models.heartbeat import Role
 from baton_messaging.observability.health import unapplied_migration_count
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
@@ -71,7 +72,7 @@ def examine_connections() -> Iterator[Observation]:
     """Compare what all living processes may open with what the server allows (F56)."""
     available = int(_value("SHOW max_connections")) - int(_value("SHOW superuser_reserved_connections"))
     web = baton().web_connection_count
-    others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh())
+    others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh().exclude(role=Role.WEB))
     budget = web + others
     yield observed(
         budget <= available,
