@@ -17,7 +17,7 @@ from celery import Celery
 from celery.schedules import crontab
 from celery.signals import celeryd_init, task_postrun, task_prerun, worker_process_init, worker_process_shutdown
 
-from baton_messaging.broker import options, transports
+from baton_messaging.broker import censoring, options, transports
 from baton_messaging.broker.options import BrokerSettings
 from baton_messaging.conf import BadSetting, Queue, checked_queues
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
@@ -44,6 +44,7 @@ _DB_REUSE_MAX: Final = 10_000
 def install(app: Celery) -> None:
     """Put Baton's transports, heartbeat and database connections into an application. Repeating it is harmless."""
     transports.install()  # before any connection: redis:// now means a Redis with dead-lettering, limit and leases
+    censoring.install()  # reports, remote control and Flower print no secret
     app.steps["worker"].add(_HEARTBEAT_STEP)  # each worker says that it lives, and what it holds
     # Celery closes the database connection before and after every task unless this key is on the app itself
     # (measured: 100 -> 261 tasks/s). What it counts is tasks per connection; stale ones are dropped by ConsumerTask.
