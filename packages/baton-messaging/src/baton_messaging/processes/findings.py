@@ -41,9 +41,7 @@ def _cancelled(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
             yield _finding(
                 Resource(Kind.PROCESS, row.name),
                 what=_("queues of the command line"),
-                found=format_lazy(
-                    _("{process} no longer consumes {queues}: remote control said so"), **names
-                ),
+                found=format_lazy(_("{process} no longer consumes {queues}: remote control said so"), **names),
                 remedy=format_lazy(_("Restart {process}: it then consumes {queues} again."), **names),
                 stops_work=True,
             )

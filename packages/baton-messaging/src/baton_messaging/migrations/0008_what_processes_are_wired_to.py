@@ -8,6 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('baton_messaging', '0007_letters'),
+        ('baton_messaging', '0007_health_check'),
     ]
 
     operations = [
