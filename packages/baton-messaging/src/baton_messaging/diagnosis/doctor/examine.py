@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from django.db import connection, connections, transaction
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.doctor.examination import (
@@ -23,7 +24,6 @@ from baton_messaging.diagnosis.doctor.examination import (
 from baton_messaging.diagnosis.doctor.redaction import redacted
 from baton_messaging.health.causes import fold
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
-from baton_messaging.health.wording import said
 
 Answers = dict[str, list[Diagnosis]]
 
@@ -73,7 +73,7 @@ class _ExaminationThread(threading.Thread):
     def diagnoses(self) -> list[Diagnosis]:
         """Return the diagnoses made so far: all, or that there was no answer in time."""
         if self._diagnoses is None:
-            return [self._open(said(_("no answer within %(seconds)g s"), seconds=self.deadline_seconds))]
+            return [self._open(format_lazy(_("no answer within {seconds:g} s"), seconds=self.deadline_seconds))]
         return self._diagnoses
 
     def _open(self, found: object) -> Diagnosis:
@@ -95,7 +95,7 @@ def _statement_deadline(seconds: float) -> Iterator[None]:
 
 def _skipped(examination: Examination, silent: set[str]) -> Diagnosis:
     missing = ", ".join(name for name in examination.needs if name in silent)
-    found = said(_("not asked: no answer from the %(server)s"), server=missing)
+    found = format_lazy(_("not asked: no answer from the {server}"), server=missing)
     return Diagnosis(examination.about, examination.name, Status.UNKNOWN, found, confidence=Confidence.OPEN)
 
 

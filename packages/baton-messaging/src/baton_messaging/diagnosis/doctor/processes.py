@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from django.utils.functional import Promise
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import Queue, baton
@@ -16,7 +17,7 @@ from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import duration, said
+from baton_messaging.health.wording import duration
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role, Trouble
 
@@ -48,17 +49,17 @@ def _by_queue(workers: Iterable[Heartbeat]) -> tuple[dict[str, list[Heartbeat]],
 def _consumed(queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat]) -> Diagnosis:
     consuming = _names(beat for beat in living if beat.is_consuming)
     idle = [beat for beat in living if not beat.is_consuming]
-    about, what = Resource(Kind.QUEUE, queue.name), said(_("workers of %(queue)s"), queue=queue.name)
+    about, what = Resource(Kind.QUEUE, queue.name), format_lazy(_("workers of {queue}"), queue=queue.name)
     if idle:
-        found = said(
-            _("%(idle)s: no work is taken; %(consuming)s"), idle=_names(idle), consuming=consuming or _("no other")
+        found = format_lazy(
+            _("{idle}: no work is taken; {consuming}"), idle=_names(idle), consuming=consuming or _("no other")
         )
-        return _mended(about, what, found, said(_("Restart %(names)s."), names=_names(idle)), queue)
+        return _mended(about, what, found, format_lazy(_("Restart {names}."), names=_names(idle)), queue)
     return observed(
         bool(consuming),
         what,
         about=about,
-        found=consuming or said(_("nobody consumes it; %(last)s"), last=_last(queue.name, silent)),
+        found=consuming or format_lazy(_("nobody consumes it; {last}"), last=_last(queue.name, silent)),
         wanted=_("a worker that consumes it"),
         remedy=_("Start a worker for it."),
         command=commands.worker(queue.name),
@@ -76,8 +77,8 @@ def _last(queue: str, silent: Sequence[Heartbeat]) -> Promise | str:
     fell_silent = max(silent, key=lambda beat: beat.beaten_at, default=None)
     if fell_silent is None:
         return _("no worker of it is known")
-    return said(
-        _("the last, %(name)s, fell silent %(age)s ago: killed, or its machine is gone"),
+    return format_lazy(
+        _("the last, {name}, fell silent {age} ago: killed, or its machine is gone"),
         name=fell_silent.name,
         age=duration(fell_silent.age_seconds),
     )
@@ -95,7 +96,7 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text) -> Diagnosi
     living = [beat for beat in beats if beat.is_fresh]
     idle = [beat for beat in living if not beat.is_consuming and beat.trouble != Trouble.BROKER_FULL]
     about = Resource(Kind.ROLE, role)
-    wanted = said(_("a heartbeat of each within %(age)s"), age=duration(baton().heartbeat_stale_seconds))
+    wanted = format_lazy(_("a heartbeat of each within {age}"), age=duration(baton().heartbeat_stale_seconds))
     if any(beat.trouble == Trouble.BROKER_FULL for beat in living):
         return observed(
             False,
@@ -106,23 +107,23 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text) -> Diagnosi
             remedy=_("Give the broker memory or disk, or workers to empty its queues."),
         )
     if idle:
-        found, remedy = _("lives, and does nothing: %(names)s"), _("Restart %(names)s.")
+        found, remedy = _("lives, and does nothing: {names}"), _("Restart {names}.")
         names = _names(idle)
         return observed(
             False,
             str(role),
             about=about,
-            found=said(found, names=names),
+            found=format_lazy(found, names=names),
             wanted=wanted,
-            remedy=said(remedy, names=names),
+            remedy=format_lazy(remedy, names=names),
         )
     return observed(
         bool(living),
         str(role),
         about=about,
-        found=_names(living) or said(_("no heartbeat: %(consequence)s"), consequence=consequence),
+        found=_names(living) or format_lazy(_("no heartbeat: {consequence}"), consequence=consequence),
         wanted=wanted,
-        remedy=said(_("Start one: %(role)s."), role=role.label),
+        remedy=format_lazy(_("Start one: {role}."), role=role.label),
         command=_command(role),
     )
 
