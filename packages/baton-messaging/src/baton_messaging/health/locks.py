@@ -28,6 +28,15 @@ _WAITS: Final = """
     LEFT JOIN pg_stat_activity AS holder ON holder.pid = blocker.pid
     WHERE waiting.datname = current_database() AND waiting.wait_event_type = 'Lock'
 """
+_TABLES: Final = """
+    SELECT held.relation::regclass::text, holder.pid, holder.usename, holder.application_name,
+        host(holder.client_addr), holder.state, coalesce(holder.state_change, holder.xact_start),
+        left(holder.query, 2000)
+    FROM pg_locks AS held JOIN pg_stat_activity AS holder ON holder.pid = held.pid
+    WHERE held.locktype = 'relation' AND held.granted AND held.mode = 'AccessExclusiveLock'
+      AND holder.datname = current_database() AND holder.pid <> pg_backend_pid()
+    ORDER BY holder.xact_start LIMIT 1
+"""
 _VALUES: Final = re.compile(
     r"--[^\n]*|/\*.*?\*/"  # comments
     r"|\$(\w*)\$.*?\$\1\$"  # dollar-quoted
@@ -90,6 +99,14 @@ def lock_waits(asked: Any = connection, *, min_seconds: float | None = None) -> 
     waits = [LockWait(pid, name or "", float(seconds or 0), _last(pid, holders)) for pid, name, seconds, *_ in rows]
     unique = {wait.pid: wait for wait in waits if wait.waits_seconds >= least_seconds}
     return sorted(unique.values(), key=lambda wait: -wait.waits_seconds)
+
+
+def table_lock(asked: Any = connection) -> tuple[str, Session] | None:
+    """Return a table that a session keeps all others from, as a migration does. Raises the database's errors."""
+    with asked.cursor() as cursor:
+        cursor.execute(_TABLES)
+        row = cursor.fetchone()
+    return (str(row[0]), _session(row[1:])) if row else None
 
 
 def without_values(statement: str) -> str:

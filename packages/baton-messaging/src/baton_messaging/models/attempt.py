@@ -20,6 +20,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.database.json_field import JSONField
 from baton_messaging.messages.envelope import Envelope
 
 _CLAIM = """
@@ -97,7 +98,7 @@ class Attempt(models.Model):
     round = models.PositiveSmallIntegerField(_("round"), default=0)
     attempt = models.PositiveSmallIntegerField(_("attempt"))
     key = models.CharField(_("key"), max_length=200)
-    envelope = models.JSONField(_("envelope"))
+    envelope = JSONField(_("envelope"))
     error_class = models.CharField(_("error"), max_length=200)
     error_message = models.TextField(_("error message"), blank=True)
     traceback = models.TextField(_("traceback"), blank=True)
@@ -125,5 +126,5 @@ class Attempt(models.Model):
         return f"{self.consumer} {self.message_id} attempt {self.attempt}"
 
     def open_envelope(self) -> Envelope:
-        """Return what the relay sends again."""
+        """Return what the relay sends again. Raises Undecodable."""
         return Envelope.from_dict(self.envelope)

@@ -20,6 +20,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import baton
+from baton_messaging.database.json_field import JSONField
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models.inbox import ProcessedMessage
 
@@ -124,11 +125,11 @@ class DeadLetter(models.Model):
     error_message = models.TextField(_("error text"), blank=True)
     traceback = models.TextField(_("traceback"), blank=True)
     attempt_count = models.PositiveSmallIntegerField(_("attempts"), default=0)
-    envelope = models.JSONField(_("envelope"), null=True)
+    envelope = JSONField(_("envelope"), null=True)
     raw = models.TextField(_("as it came"), blank=True)
     # Of what is no message: the same for the same thing, so that each arrival of it after the first is only counted.
     identity = models.UUIDField(null=True, editable=False)
-    seen_count = models.PositiveIntegerField(_("arrivals"), default=1)
+    seen_count = models.PositiveIntegerField(_("arrivals"), default=1, db_default=1)
     last_seen_at = models.DateTimeField(_("last arrival"), null=True)
     task_id = models.CharField(_("task id"), max_length=200, blank=True, default="")
     fingerprint = models.CharField(_("group"), max_length=64)
@@ -144,7 +145,7 @@ class DeadLetter(models.Model):
     due_at = models.DateTimeField(_("to be sent at"), null=True)
     settled_at = models.DateTimeField(_("settled at"), null=True)
     # The person who discarded or edited it, or the worker that has processed the message after all.
-    settled_by = models.CharField(_("settled by"), max_length=200, blank=True, default="")
+    settled_by = models.CharField(_("settled by"), max_length=200, blank=True, default="", db_default="")
     replay_count = models.PositiveSmallIntegerField(_("replays"), default=0)
     replay = models.ForeignKey(
         "baton_messaging.Replay",

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from baton_messaging.messages.envelope import Envelope
+from baton_messaging.errors import Undecodable
 from baton_messaging.messages.position import LAST_ATTEMPT, REPLAYED_AND_NOT_PROCESSED, SENT_AND_NOT_PROCESSED
 from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import RELAY
@@ -65,7 +65,8 @@ class Loss:
     sent_at: datetime
     proof: Proof
     attempt_id: int | None  # the row of a retry that was on its way; None: it was the first delivery
-    envelope: Envelope | None  # of a first delivery
+    key: str = ""
+    envelope: dict[str, Any] | None = None  # of a first delivery; empty where its row cannot be read
 
 
 def is_any_suspect() -> bool:
@@ -90,7 +91,7 @@ def losses_of(consumer: str, state: QueueState, *, in_flight: Collection[UUID], 
     with connection.cursor() as cursor:
         cursor.execute(_OF_REPLAYS, arguments)
         replays = [
-            Loss(consumer, message_id, sent_at, _proof(sent_at, state), attempt_id, None)
+            Loss(consumer, message_id, sent_at, _proof(sent_at, state), attempt_id)
             for message_id, attempt_id, sent_at in cursor.fetchall()
         ]
     return [*found, *replays][:limit]
@@ -103,8 +104,17 @@ def _loss(consumer: str, row: Any, state: QueueState) -> Loss:
         sent_at=row.last_sent_at,
         proof=_proof(row.last_sent_at, state),
         attempt_id=row.attempt_id,
-        envelope=None if row.attempt_id else row.envelope(),
+        key=row.key,
+        envelope=None if row.attempt_id else _envelope(row),
     )
+
+
+def _envelope(row: OutboxMessage) -> dict[str, Any]:
+    """Return what leaves again; nothing of a row that cannot be read, which the relay then dead-letters."""
+    try:
+        return row.envelope().as_dict()
+    except Undecodable:
+        return {}
 
 
 def _proof(sent_at: datetime, state: QueueState) -> Proof:

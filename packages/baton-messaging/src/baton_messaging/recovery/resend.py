@@ -57,12 +57,12 @@ def send_again(consumer: str, losses: Sequence[Loss]) -> int:
     first = [
         {
             "message_id": str(loss.message_id),
-            "key": loss.envelope.key,
-            "envelope": loss.envelope.as_dict(),
+            "key": loss.key,
+            "envelope": loss.envelope,
             "proof": loss.proof,
         }
         for loss in losses
-        if loss.envelope
+        if loss.envelope is not None
     ]
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_RETRIES, {"consumer": consumer, "lost": json.dumps(retries)})

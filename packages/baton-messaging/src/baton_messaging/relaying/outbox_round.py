@@ -6,7 +6,7 @@ copy.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 import kombu
@@ -14,11 +14,13 @@ import structlog
 from django.db import transaction
 
 from baton_messaging.conf import baton
-from baton_messaging.dead_letters import record_dead_letter
-from baton_messaging.errors import UnknownEvent
+from baton_messaging.database.json_field import MAX_SHOWN_CHARS
+from baton_messaging.dead_letters import RowIdentity, record_dead_letter, record_unreadable_row
+from baton_messaging.errors import Undecodable, UnknownEvent
 from baton_messaging.events import is_known
 from baton_messaging.flow_control.holds import current_holds
 from baton_messaging.flow_control.parking import park
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import describe
 from baton_messaging.messages.tracing import relayed
 from baton_messaging.models import OutboxMessage
@@ -34,8 +36,9 @@ REFUSED_AGAIN_AFTER = timedelta(seconds=30)  # a full queue or a release that is
 class Delivery:
     """What is to be sent of one row, and what came of it."""
 
-    def __init__(self, row: OutboxMessage, wanted: list[str]) -> None:
+    def __init__(self, row: OutboxMessage, envelope: Envelope, wanted: list[str]) -> None:
         self.row = row
+        self.envelope = envelope
         self.wanted = wanted
         self.sent = set(row.sent_to)
         self.refusals: dict[str, Exception] = {}
@@ -58,8 +61,7 @@ def send_outbox(producer: kombu.Producer) -> int:
     config = baton()
     lease = timedelta(seconds=config.relay_lease_seconds)
     rows = OutboxMessage.objects.claim(limit=config.relay_batch_size, lease=lease)
-    consumers = {name: [known.consumer for known in subscriptions_of(name)] for name in {row.name for row in rows}}
-    deliveries = [Delivery(row, consumers[row.name]) for row in rows]
+    deliveries = list(_deliveries(rows))
     if any(row.is_anything_held for row in rows):
         _park_held(deliveries)
     try:
@@ -76,11 +78,36 @@ def send_outbox(producer: kombu.Producer) -> int:
     return len(rows)
 
 
+def _deliveries(rows: list[OutboxMessage]) -> Iterator[Delivery]:
+    """Read each row for itself: one that cannot be read is dead-lettered, and harms no other."""
+    consumers = {name: [known.consumer for known in subscriptions_of(name)] for name in {row.name for row in rows}}
+    for row in rows:
+        try:
+            envelope = row.envelope()
+        except Undecodable as error:
+            _dead_letter_unreadable(row, error)
+        else:
+            yield Delivery(row, envelope, consumers[row.name])
+
+
+@transaction.atomic
+def _dead_letter_unreadable(row: OutboxMessage, error: Undecodable) -> None:
+    if not OutboxMessage.objects.of_claim([row]).select_for_update().exists():
+        return  # another relay has it
+    record_unreadable_row(
+        RowIdentity(row.message_id, row.name, row.key),
+        consumer=RELAY,
+        raw=str(row.payload)[:MAX_SHOWN_CHARS],
+        error=describe(error),
+    )
+    OutboxMessage.objects.mark_published({row: {*row.sent_to, RELAY}})
+
+
 def _park_held(deliveries: Iterable[Delivery]) -> None:
     holds = current_holds()
     for consumer, group in _by_consumer(deliveries).items():
-        held = [delivery for delivery in group if holds.on_envelope(consumer, delivery.row.envelope())]
-        park(consumer, [delivery.row.envelope() for delivery in held])
+        held = [delivery for delivery in group if holds.on_envelope(consumer, delivery.envelope)]
+        park(consumer, [delivery.envelope for delivery in held])
         for delivery in held:
             delivery.sent.add(consumer)
 
@@ -94,7 +121,7 @@ def _by_consumer(deliveries: Iterable[Delivery]) -> dict[str, list[Delivery]]:
 
 
 def _send_group(consumer: str, group: list[Delivery], producer: kombu.Producer) -> None:
-    refusals = send_bundles(consumer, [delivery.row.envelope() for delivery in group], producer=producer)
+    refusals = send_bundles(consumer, [delivery.envelope for delivery in group], producer=producer)
     for delivery in group:
         refusal = refusals.get(delivery.row.message_id)
         if refusal is None:
@@ -108,7 +135,7 @@ def _mark(deliveries: list[Delivery]) -> None:
     if complete:
         OutboxMessage.objects.mark_published(complete)
         log.info("published", message_count=len(complete))
-        relayed(delivery.row.envelope() for delivery in deliveries if delivery.is_complete)
+        relayed(delivery.envelope for delivery in deliveries if delivery.is_complete)
 
 
 def _postpone_or_dead_letter(delivery: Delivery) -> None:
@@ -124,7 +151,7 @@ def _postpone_or_dead_letter(delivery: Delivery) -> None:
                 reason = Reason.UNKNOWN_EVENT if isinstance(error, UnknownEvent) else Reason.UNROUTABLE
                 record_dead_letter(
                     consumer=consumer,
-                    envelope=row.envelope(),
+                    envelope=delivery.envelope,
                     reason=reason,
                     error=describe(error),
                     attempt_count=row.send_failure_count + 1,

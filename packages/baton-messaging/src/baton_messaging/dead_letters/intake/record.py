@@ -8,6 +8,7 @@ does not wait for it.
 
 import hashlib
 import socket
+from dataclasses import dataclass
 from uuid import UUID
 
 import structlog
@@ -72,6 +73,15 @@ def claim_identity(identity: UUID) -> bool:
     return bool(ProcessedMessage.objects.claim(consumer=COLLECTOR, message_ids=[identity], worker=worker))
 
 
+@dataclass(frozen=True)
+class RowIdentity:
+    """What a row of ours says of a message that cannot be read."""
+
+    message_id: UUID
+    event_name: str
+    key: str
+
+
 def record_unreadable(
     *,
     consumer: str,
@@ -89,21 +99,45 @@ def record_unreadable(
     if DeadLetter.objects.count_again(identity):
         log.info("dead_letter_came_again", consumer=consumer, identity=str(identity), reason=str(reason))
         return
+    death = _death(consumer, reason, error, raw, attempt_count)
     dead_letter = DeadLetter(
-        consumer=consumer,
-        owner=str(owner_of(consumer)),
-        reason=reason,
-        error_class=error.error_class,
-        error_message=error.message,
-        traceback=error.traceback,
-        attempt_count=attempt_count,
-        raw=storable(raw),
-        identity=identity,
-        task_id=task_id,
-        fingerprint=group_of(consumer, reason, error.fingerprint),
+        consumer=consumer, owner=str(owner_of(consumer)), identity=identity, task_id=task_id, **death
     )
     DeadLetter.objects.bulk_create([dead_letter], ignore_conflicts=True)
     log.error("dead_lettered", consumer=consumer, reason=str(reason), error_class=error.error_class)
+
+
+def record_unreadable_row(
+    message: RowIdentity, *, consumer: str, raw: str, error: ErrorDescription, attempt_count: int = 0
+) -> None:
+    """Write the dead letter of a row of ours that cannot be read; the app whose it is is told. In a transaction."""
+    death = _death(consumer, Reason.UNDECODABLE, error, raw, attempt_count)
+    if not DeadLetter.objects.filter(message_id=message.message_id, consumer=consumer).reopen(**death):
+        dead_letter = DeadLetter(
+            message_id=message.message_id,
+            event_name=message.event_name,
+            key=message.key,
+            consumer=consumer,
+            owner=str(owner_of(consumer)),
+            **death,
+        )
+        DeadLetter.objects.bulk_create([dead_letter], ignore_conflicts=True)
+    tell(key=message.key, consumer=consumer, message_id=message.message_id)
+    log.error("dead_lettered", consumer=consumer, reason=str(Reason.UNDECODABLE), error_class=error.error_class)
+
+
+def _death(
+    consumer: str, reason: Reason, error: ErrorDescription, raw: str, attempt_count: int
+) -> dict[str, str | int]:
+    return {
+        "reason": reason,
+        "error_class": error.error_class,
+        "error_message": error.message,
+        "traceback": error.traceback,
+        "attempt_count": attempt_count,
+        "raw": storable(raw),
+        "fingerprint": group_of(consumer, reason, error.fingerprint),
+    }
 
 
 def identity_of(consumer: str, text: str) -> UUID:

@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy
 from baton_messaging.diagnosis.triage.subjects import label_of
 from baton_messaging.diagnosis.triage.texts import DETAILS, EVIDENCE, QUESTIONS, STEPS
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict
-from baton_messaging.health.diagnosis import Confidence
 from baton_messaging.health.wording import duration
 from baton_messaging.models.dead_letter import Reason
 
@@ -33,11 +32,6 @@ STATES: Final[dict[State, Promise]] = {
     State.DEAD: gettext_lazy("dead"),
     State.DONE: gettext_lazy("done"),
     State.UNKNOWN: gettext_lazy("not known"),
-}
-CONFIDENCES: Final[dict[Confidence, Promise]] = {
-    Confidence.SURE: gettext_lazy("sure"),
-    Confidence.LIKELY: gettext_lazy("likely"),
-    Confidence.OPEN: gettext_lazy("not known"),
 }
 
 

@@ -8,9 +8,8 @@ from typing import Final
 from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
-from baton_messaging.diagnosis.triage.gather.broker import read_broker
-from baton_messaging.diagnosis.triage.gather.causes import ask_causes
 from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
+from baton_messaging.diagnosis.triage.gather.servers import ask_servers
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.subjects import find_subjects
@@ -28,10 +27,14 @@ def gather(lookups: Sequence[Lookup]) -> list[Facts]:
 
 def without_database(reach: Reach) -> Facts:
     """Return what can be said without the database: what the broker says."""
-    causes, broker = ask_causes(), read_broker(all_queues(), ())
-    depths = {name: QueueSnapshot(depth.waiting) for name, depth in broker.depths.items()}
+    servers = ask_servers(all_queues())
     return Facts(
-        datetime.now(UTC), platform_owner(), queues=depths, broker=broker.reach, database=reach, causes=causes()
+        datetime.now(UTC),
+        platform_owner(),
+        queues={name: QueueSnapshot(depth.waiting) for name, depth in servers.broker.depths.items()},
+        broker=servers.broker.reach,
+        database=reach,
+        causes=servers.causes,
     )
 
 
@@ -50,8 +53,9 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         platform_queue=baton().platform_queue,
         retention_seconds=baton().outbox_retention_days * DAY_SECONDS,
         is_broker_full=snapshot.is_broker_full,
-        broker=snapshot.broker.reach,
-        causes=snapshot.causes,
+        broker=snapshot.servers.broker.reach,
+        causes=snapshot.servers.causes,
+        contradictions=snapshot.servers.contradictions.get(lookup.key, ()),
         needs=needs_of({delivery.consumer for delivery in deliveries}),
     )
 
