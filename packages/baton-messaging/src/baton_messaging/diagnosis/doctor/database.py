@@ -18,6 +18,7 @@ from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
+from baton_messaging.models.heartbeat import Role
 from baton_messaging.observability.health import unapplied_migration_count
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
@@ -87,7 +88,7 @@ def examine_connections() -> Iterator[Diagnosis]:
     """Compare what all living processes may open with what the server allows (F56)."""
     available = int(_value("SHOW max_connections")) - int(_value("SHOW superuser_reserved_connections"))
     web = baton().web_connection_count
-    others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh())
+    others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh().exclude(role=Role.WEB))
     budget = web + others
     yield observed(
         budget <= available,

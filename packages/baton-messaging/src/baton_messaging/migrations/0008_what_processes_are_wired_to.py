@@ -7,7 +7,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('baton_messaging', '0001_initial'),
+        ('baton_messaging', '0007_letters'),
+        ('baton_messaging', '0007_health_check'),
     ]
 
     operations = [
