@@ -5,12 +5,23 @@ from typing import Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from baton_messaging.health.condition import Condition
 from baton_messaging.health.diagnosis import Confidence
 
 CONFIDENCES: Final[dict[Confidence, Promise]] = {
     Confidence.SURE: gettext_lazy("sure"),
     Confidence.LIKELY: gettext_lazy("likely"),
     Confidence.OPEN: gettext_lazy("not known"),
+}
+CONDITIONS: Final[dict[Condition, Promise]] = {
+    Condition.OK: gettext_lazy("well"),
+    Condition.AWAY: gettext_lazy("away"),
+    Condition.REFUSES: gettext_lazy("refuses"),
+    Condition.READ_ONLY: gettext_lazy("read-only"),
+    Condition.FULL: gettext_lazy("full"),
+    Condition.NOT_PERMITTED: gettext_lazy("not permitted"),
+    Condition.DIFFERENT: gettext_lazy("different"),
+    Condition.NOT_KNOWN: gettext_lazy("not known"),
 }
 _STEPS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 

@@ -11,9 +11,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import baton
-from baton_messaging.database.errors import takes_writes
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
-from baton_messaging.health import resource
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
@@ -25,25 +23,6 @@ from baton_messaging.observability.health import unapplied_migration_count
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 #: Database connections of one process of each role, beside those of a worker's children.
 CONNECTIONS_OF_ROLE: Final = {"worker": 1, "relay": 3, "collector": 2, "beat": 1}
-
-
-@examines(DATABASE)
-def examine_database() -> Iterator[Diagnosis]:
-    """Say which server answers, and whether it is the one that takes writes."""
-    version, is_writable = _value("SHOW server_version"), takes_writes()
-    text = _("PostgreSQL {version} answers") if is_writable else _("PostgreSQL {version} takes no writes")
-    yield observed(
-        is_writable,
-        _("database"),
-        about=resource.DATABASE,
-        found=format_lazy(text, version=version),
-        wanted=_("a server that takes writes"),
-        remedy=_(
-            "Is it a standby? Let DATABASES (in the scaffold DATABASE_URL) name the primary, or both and "
-            "target_session_attrs=read-write."
-        ),
-        stops_work=True,
-    )
 
 
 @examines("migrations", needs=(DATABASE,))

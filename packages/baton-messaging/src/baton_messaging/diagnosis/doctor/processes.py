@@ -6,20 +6,23 @@ are to blame: nothing is to be restarted that waits for something else.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
-from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import Queue, baton
 from baton_messaging.diagnosis import commands
-from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
+from baton_messaging.diagnosis.doctor.broker import broker_connection
+from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, observed
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role, Trouble
+from baton_messaging.processes.broker_consumers import unknown_consumers
+from baton_messaging.processes.comparison import wiring_differences
+from baton_messaging.processes.findings import last_ended, process_findings
 
 #: Role, and what is wrong without it.
 WANTED: Final = {
@@ -72,16 +75,18 @@ def _mended(about: Resource, what: Text, found: Text, remedy: Text, queue: Queue
     return observed(False, what, about=about, found=found, wanted=wanted, remedy=remedy, owner=queue.owner)
 
 
-def _last(queue: str, silent: Sequence[Heartbeat]) -> Promise | str:
+def _last(queue: str, silent: Sequence[Heartbeat]) -> Any:
     """Return which worker was the last to consume a queue, and how it ended."""
     fell_silent = max(silent, key=lambda beat: beat.beaten_at, default=None)
+    ended = last_ended(queue)
+    if ended and ended.ended_at and (fell_silent is None or ended.ended_at > fell_silent.beaten_at):
+        age = (ended.looked_at - ended.ended_at).total_seconds()
+        text = _("the last, {name}, ended {age} ago: {how}")
+        return format_lazy(text, name=ended.name, age=duration(age), how=ended.ended_by or _("not known how"))
     if fell_silent is None:
         return _("no worker of it is known")
-    return format_lazy(
-        _("the last, {name}, fell silent {age} ago: killed, or its machine is gone"),
-        name=fell_silent.name,
-        age=duration(fell_silent.age_seconds),
-    )
+    text = _("the last, {name}, fell silent {age} ago: killed, or its machine is gone")
+    return format_lazy(text, name=fell_silent.name, age=duration(fell_silent.age_seconds))
 
 
 @examines("processes", needs=(DATABASE,), is_quick=True)
@@ -130,6 +135,37 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text) -> Diagnosi
 
 def _command(role: Role) -> str:
     return {Role.RELAY: commands.RELAY, Role.COLLECTOR: commands.COLLECTOR}.get(role) or commands.beat()
+
+
+@examines("what heartbeats tell", needs=(DATABASE,), is_quick=True)
+def examine_heartbeats() -> Iterator[Diagnosis]:
+    """Find clocks, standstills, names used twice, and queues given up, as the processes themselves tell."""
+    found = process_findings()
+    yield from found
+    if not found:
+        well = _("clocks agree, nothing stood still, no queue was given up")
+        yield observed(True, _("what heartbeats tell"), found=well, wanted=well, remedy="")
+
+
+@examines("wiring", needs=(DATABASE,))
+def examine_wiring() -> Iterator[Diagnosis]:
+    """Find processes that use another broker, key, storage or release than the others."""
+    found = wiring_differences()
+    yield from found
+    if not found:
+        well = _("one broker, key, storage and release for all processes")
+        yield observed(True, _("wiring"), found=well, wanted=well, remedy="")
+
+
+@examines("processes at the broker", needs=(DATABASE, BROKER))
+def examine_strangers() -> Iterator[Diagnosis]:
+    """Find consumers that have no heartbeat here, and workers that the broker does not know."""
+    with broker_connection() as connection:
+        found = unknown_consumers(connection, DEADLINE_SECONDS / 2)
+    yield from found
+    if not found:
+        well = _("all are known here")
+        yield observed(True, _("processes at the broker"), found=well, wanted=well, remedy="")
 
 
 def _names(beats: Iterable[Heartbeat]) -> str:
