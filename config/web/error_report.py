@@ -1,4 +1,4 @@
-"""The error page of debug hides secrets in any setting: Django knows names (PASSWORD), not addresses that hold one."""
+"""The error page of debug hides secrets in all settings: Django knows names (PASSWORD), not addresses that hold one."""
 
 import re
 from typing import Any, Final
