@@ -157,6 +157,22 @@ CASES: list[Case] = [
     ("retrying", facts(delivery(failed=FAILED)), State.RETRYING, CARE, "wait_until", False),
     ("retry due", facts(delivery(failed=DUE)), State.RETRYING, CARE, "wait", False),
     (
+        "retry long due",
+        facts(delivery(failed=replace(FAILED, due_at=ago(400)))),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "start_relay",
+        True,
+    ),
+    (
+        "circuit long open",
+        facts(delivery(failed=DUE, held=replace(CIRCUIT, since=ago(1_000)))),
+        State.HELD,
+        CARE,
+        "mend_dependency",
+        True,
+    ),
+    (
         "retry due, no relay",
         facts(delivery(failed=DUE), without=(RELAY,)),
         State.RELAY_STALLED,
