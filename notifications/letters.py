@@ -93,6 +93,7 @@ def _context(order: OrderDetails, kind: Kind, short_skus: Collection[str]) -> di
         "short_lines": [line for line in lines if line["is_short"]],
         "total": order.total,
         "currency": order.currency,
+        "page_url": order.page_url,
     }
 
 

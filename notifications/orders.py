@@ -37,6 +37,7 @@ class OrderDetails:
     currency: str
     total: Decimal
     lines: tuple[LineDetails, ...]
+    page_url: str  # for the customer alone: it cancels the order, too
 
 
 def order_details(order_id: UUID) -> OrderDetails:

@@ -16,6 +16,7 @@ from orders import services
 from orders.errors import OrderAlreadySettled
 from orders.exports.admin import export_as_csv, export_as_xlsx
 from orders.models import DailySales, Order, OrderLine, OrderQuerySet, OrderStatus, Product
+from orders.rights import Right, may
 from orders.templatetags.money import money
 from orders.timeline import timeline_of
 
@@ -114,12 +115,12 @@ class OrderAdmin(ModelAdmin):
             self.message_user(request, text % {"count": settled_count}, messages.WARNING)
 
     def has_export_permission(self, request: HttpRequest) -> bool:
-        """Let whoever may look at the orders take them along."""
-        return self.has_view_permission(request)
+        """Ask for the right to take customers' data along."""
+        return may(request.user, Right.ASK_FOR_EXPORT)
 
     def has_cancel_permission(self, request: HttpRequest) -> bool:
         """Ask for the right to change orders, which this read-only page grants to nobody otherwise."""
-        return request.user.has_perm("orders.change_order")
+        return may(request.user, Right.CANCEL_ORDER)
 
 
 @admin.register(Product)

@@ -8,8 +8,11 @@ from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
+from django.conf import settings
+
 from orders.errors import OrderNotFound
 from orders.models import Order
+from orders.placer import token_of
 
 
 class DetailLine(NamedTuple):
@@ -34,6 +37,7 @@ class OrderDetails:
     currency: str
     total: Decimal
     lines: tuple[DetailLine, ...]
+    page_url: str
 
     def __repr__(self) -> str:
         return f"<OrderDetails {self.order_id}>"  # the generated one would put personal data into logs and tracebacks
@@ -53,6 +57,7 @@ def order_details(order_id: UUID) -> OrderDetails:
         language=order.language,
         currency=order.currency,
         total=order.total,
+        page_url=f"{settings.PUBLIC_URL.rstrip('/')}{order.get_absolute_url()}?token={token_of(order.pk)}",
         lines=tuple(
             DetailLine(line.product.sku, line.product.name_in(order.language), line.quantity, line.unit_price)
             for line in order.lines.select_related("product")

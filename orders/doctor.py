@@ -7,7 +7,7 @@ from typing import Final
 from uuid import uuid4
 
 from baton_messaging.extend import owner_of
-from baton_messaging.extend.doctor import Observation, examines, observed
+from baton_messaging.extend.doctor import Diagnosis, examines, observed
 from django.conf import settings
 from django.core.files.base import ContentFile
 
@@ -17,7 +17,7 @@ MIN_FREE_BYTES: Final = 1 << 30  # an export of ten million rows takes about tha
 
 
 @examines("storage of exports")
-def examine_storage() -> Iterator[Observation]:
+def examine_storage() -> Iterator[Diagnosis]:
     """Write a file into the storage, and delete it."""
     trouble = ""
     try:
@@ -31,12 +31,12 @@ def examine_storage() -> Iterator[Observation]:
         found=trouble or "a file was written and deleted",
         wanted="files can be written and deleted",
         remedy='Look at STORAGES["exports"]: its folder, rights and room, or its service.',
-        owner=str(owner_of("orders.build_export")),
+        owner=owner_of("orders.build_export"),
     )
 
 
 @examines("scratch folder of exports")
-def examine_scratch_folder() -> Iterator[Observation]:
+def examine_scratch_folder() -> Iterator[Diagnosis]:
     """Measure the room where files grow. Hazard: it is the disk of this machine that is measured, not a worker's."""
     folder = Path(settings.EXPORTS["SCRATCH_DIR"])
     existing = next(path for path in (folder, *folder.parents) if path.exists())
@@ -47,5 +47,5 @@ def examine_scratch_folder() -> Iterator[Observation]:
         found=f"{free / MIN_FREE_BYTES:,.1f} GiB free",
         wanted="1 GiB or more",
         remedy='Make room on the disk of EXPORTS["SCRATCH_DIR"], or move it.',
-        owner=str(owner_of("orders.build_export")),
+        owner=owner_of("orders.build_export"),
     )

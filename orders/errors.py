@@ -54,6 +54,29 @@ class OneCurrencyOnly(OrderRefused):
         )
 
 
+class TooManyOrders(OrderRefused):
+    """More orders than the shop takes within ten minutes, for one e-mail address or from one client."""
+
+    def __init__(self, kind: str, *, seconds: int) -> None:
+        whose = "for this e-mail address" if kind == "email" else "from this address"
+        super().__init__(
+            f"Too many orders {whose} within a few minutes. Order again in {seconds} seconds.",
+            code=f"too_many_{kind}",
+            fields=["customer_email"] if kind == "email" else [],
+        )
+        self.seconds = seconds
+
+
+class NotThePlacer(Exception):
+    """Neither token nor browser shows that the order is theirs."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Only whoever placed an order can cancel it: send the token of the placing answer (cancel_url), or use the "
+            "browser that placed it."
+        )
+
+
 class IdempotencyKeyReused(Exception):
     """The key already stands for an order with other content. Nothing was written."""
 

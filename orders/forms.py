@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 
 from orders import requests
 from orders.models import Product
-from orders.plain_text import validate_plain_line
+from orders.plain_text import validate_name, validate_plain_line
 from orders.requests import OrderRequest, RequestedLine
 
 _QUANTITY = "quantity-"
@@ -37,7 +37,7 @@ class OrderForm(forms.Form):
     customer_name = forms.CharField(
         label=_("Your name"),
         max_length=requests.MAX_NAME_LENGTH,
-        validators=[validate_plain_line],
+        validators=[validate_plain_line, validate_name],
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     customer_email = forms.EmailField(

@@ -30,6 +30,17 @@ def is_plain_line(text: str) -> bool:
     return _FORBIDDEN.search(text) is None
 
 
+def names_an_address(text: str) -> bool:
+    """Tell whether a mail program would make a link of it: a name is the first line of a mail to its e-mail address."""
+    return "://" in text
+
+
+def validate_name(text: str) -> None:
+    """Refuse an address in a name. Raises django.core.exceptions.ValidationError."""
+    if names_an_address(text):
+        raise ValidationError(_("Please give a name, without the address of a page."), code="address")
+
+
 def validate_plain_line(text: str) -> None:
     """Refuse anything else in a form or model field. Raises django.core.exceptions.ValidationError."""
     if not is_plain_line(text):

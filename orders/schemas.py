@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from orders import requests
-from orders.plain_text import is_plain_line
+from orders.plain_text import is_plain_line, names_an_address
 from orders.requests import OrderRequest, RequestedLine
 
 _EXAMPLE_LINES = [{"sku": "MUG-BLUE", "quantity": 2}]
@@ -30,6 +30,12 @@ def _plain_line(text: str) -> str:
 def _not_blank(text: str) -> str:
     if not text:
         raise PydanticCustomError("blank", "Expected some text, got only blanks.")
+    return text
+
+
+def _no_address(text: str) -> str:
+    if names_an_address(text):
+        raise PydanticCustomError("address", "Expected a name, got the address of a page (://).")
     return text
 
 
@@ -74,7 +80,9 @@ class LineIn(_Input):
 class OrderIn(_Input):
     """An order to place."""
 
-    customer_name: Annotated[Text, Field(max_length=requests.MAX_NAME_LENGTH, examples=["Ann Example"])]
+    customer_name: Annotated[
+        Text, Field(max_length=requests.MAX_NAME_LENGTH, examples=["Ann Example"]), AfterValidator(_no_address)
+    ]
     customer_email: Annotated[
         Text,
         Field(
@@ -110,6 +118,25 @@ class OrderAnswer(BaseModel):
     order_id: UUID
     status: Status
     status_url: str
+
+
+class PlacedAnswer(OrderAnswer):
+    """What placing answers, and nothing else does: also how to cancel. Whoever has the token may."""
+
+    cancel_token: str
+    cancel_url: str
+
+
+class ProductOut(BaseModel):
+    """A product on sale."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    sku: str
+    name: str
+    name_ja: str
+    price: Decimal
+    currency: str
 
 
 class LineOut(BaseModel):

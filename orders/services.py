@@ -5,7 +5,7 @@ Invariants: an order, its lines and its message exist together or not at all. On
 unique constraint decides, so of twenty that race one inserts and nineteen are handed what it inserted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
 import structlog
@@ -30,14 +30,25 @@ from orders.requests import OrderRequest, RequestedLine
 log = structlog.get_logger(__name__)
 
 
-def place_order(request: OrderRequest, *, idempotency_key: str | None = None) -> Order:
+def place_order(
+    request: OrderRequest,
+    *,
+    idempotency_key: str | None = None,
+    placed_by: str = "",
+    admit: Callable[[str], None] | None = None,
+) -> Order:
     """Accept an order and tell of it; with a key that was used before, return the order of then.
+
+    ``placed_by`` is what is kept of the browser (``orders.placer``); ``admit`` is asked about the e-mail address, in
+    the order's transaction, and may raise TooManyOrders (``orders.limits``).
 
     Raises UnknownProducts, OneCurrencyOnly and TotalTooLarge (all OrderRefused), IdempotencyKeyReused.
     """
     try:
         with transaction.atomic():
-            order = _accept(request, idempotency_key)
+            order = _accept(request, idempotency_key, placed_by)
+            if admit:
+                admit(request.customer_email)
     except (IntegrityError, OrderRefused):
         # Also after a refusal: a repeated request gets its old answer when the product has left the catalogue since.
         earlier = _placed_before(request, idempotency_key)
@@ -93,7 +104,7 @@ def record_cancellation(event: OrderCancelled) -> None:
     DailySales.objects.add([SalesIncrement(day, event.currency, cancelled_count=1, cancelled_amount=event.total)])
 
 
-def _accept(request: OrderRequest, idempotency_key: str | None) -> Order:
+def _accept(request: OrderRequest, idempotency_key: str | None, placed_by: str) -> Order:
     products = Product.objects.on_sale().in_bulk([line.sku for line in request.lines])
     _refuse_unknown(request.lines, products)
     total = _total(request.lines, products)
@@ -106,6 +117,7 @@ def _accept(request: OrderRequest, idempotency_key: str | None) -> Order:
         total=total.amount,
         idempotency_key=idempotency_key,
         request_fingerprint=request.fingerprint(),
+        placed_by=placed_by,
     )
     order.save(force_insert=True)
     OrderLine.objects.add(order.pk, [(line.sku, line.quantity, products[line.sku].price) for line in request.lines])

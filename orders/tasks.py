@@ -14,7 +14,7 @@ from celery import current_task
 from django.conf import settings
 
 from inventory.events import StockRejected, StockReserved
-from orders import services
+from orders import limits, services
 from orders.events import ExportRequested, OrderCancelled, OrderPlaced
 from orders.exports import building, housekeeping
 
@@ -55,6 +55,12 @@ def reject_order(event: StockRejected) -> None:
 def build_export(event: ExportRequested) -> None:
     """Build the file of an export."""
     building.build(event.export_id, worker=current_task.request.hostname or "")
+
+
+@scheduled_task("orders.forget_counts", soft_time_limit=30, time_limit=40)
+def forget_counts() -> int:
+    """Forget how often was ordered in windows of time that are over."""
+    return limits.forget()
 
 
 @scheduled_task("orders.take_up_exports", soft_time_limit=30, time_limit=40)

@@ -1,13 +1,16 @@
 """The pages: order, and watch what becomes of it.
 
-They show no personal data: who has an order's address, or finds it in the list of recent ones, sees what was ordered
-and how far it got, not who ordered it.
+They show no personal data: whoever has an order's address sees what was ordered and how far it got, not who ordered
+it. The list of recent orders tells no address, but for one's own. To cancel, one has to be who placed it
+(``orders.placer``).
 """
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.html import format_html
 from django.utils.translation import get_language
@@ -15,10 +18,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from orders import services
-from orders.errors import IdempotencyKeyReused, OrderAlreadySettled, OrderNotFound, OrderRefused
+from orders import placer, services
+from orders.errors import IdempotencyKeyReused, NotThePlacer, OrderAlreadySettled, OrderRefused, TooManyOrders
 from orders.forms import OrderForm
+from orders.limits import Limits
 from orders.models import Order, Product
+from orders.rights import Right, may
 from orders.timeline import timeline_of
 
 RECENT_ORDERS = 8
@@ -36,8 +41,19 @@ def place(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return redirect("orders:home")  # who reloads or shares the address of a form that was refused
     form = OrderForm(Product.objects.on_sale(), request.POST)
-    order = _placed(form) if form.is_valid() else None
-    return redirect(order) if order else _home(request, form, status=422)
+    placed_by, cookie = placer.placing(request)
+    try:
+        order = _placed(form, Limits(request), placed_by) if form.is_valid() else None
+    except TooManyOrders as refusal:
+        form.add_error(None, _refusals()[refusal.code])
+        response = _home(request, form, status=429)
+        response["Retry-After"] = str(refusal.seconds)
+        return response
+    if order is None:
+        return _home(request, form, status=422)
+    response = redirect(order)
+    placer.remember(response, cookie)
+    return response
 
 
 @require_safe
@@ -51,6 +67,7 @@ def order_page(request: HttpRequest, order_id: UUID) -> HttpResponse:
     context = {
         "order": order,
         "timeline": timeline_of(order),
+        **_cancelling(request, order),
         "lines": [(line, line.product.name_in(language)) for line in lines],
     }
     return render(request, "orders/order.html", context)
@@ -66,31 +83,53 @@ def order_progress(request: HttpRequest, order_id: UUID) -> HttpResponse:
         return HttpResponse(status=204)
     else:
         response = HttpResponse()
-    picture = render(request, "orders/_progress.html", {"order": timeline.order, "timeline": timeline, "polled": True})
+    context = {"order": timeline.order, "timeline": timeline, "polled": True, **_cancelling(request, timeline.order)}
+    picture = render(request, "orders/_progress.html", context)
     response.content = picture.content
     return response
 
 
 @require_POST
 def cancel(request: HttpRequest, order_id: UUID) -> HttpResponse:
-    """Cancel the order and go back to its page, which says what came of it."""
+    """Cancel the order and go back to its page. For whoever placed it, and for permitted staff."""
+    order = get_object_or_404(Order, pk=order_id)
+    if not _cancelling(request, order)["can_cancel"]:
+        raise PermissionDenied(str(NotThePlacer()))
     try:
         services.cancel_order(order_id)
-    except OrderNotFound as error:
-        raise Http404 from error
     except OrderAlreadySettled:
         messages.error(request, _("This order is settled already, so it cannot be cancelled any more."))
     return redirect("orders:order", order_id)
 
 
 def _home(request: HttpRequest, form: OrderForm, *, status: int = 200) -> HttpResponse:
-    context = {"form": form, "recent_orders": Order.objects.all()[:RECENT_ORDERS]}
+    browser = placer.browser_of(request)
+    own = Order.objects.filter(placed_by=browser)[:RECENT_ORDERS] if browser else ()
+    context = {"form": form, "own_orders": own, "recent_orders": Order.objects.all()[:RECENT_ORDERS]}
     return render(request, "orders/home.html", context, status=status)
 
 
-def _placed(form: OrderForm) -> Order | None:
+def _cancelling(request: HttpRequest, order: Order) -> dict[str, Any]:
+    """Return whether this visitor may cancel, and the token by which, for the page to pass on."""
+    token = (request.POST if request.method == "POST" else request.GET).get("token", "")
+    is_placer = placer.has_placed(request, order, token=token)
+    return {
+        "can_cancel": is_placer or may(request.user, Right.CANCEL_ORDER),
+        "token": token if is_placer else "",
+    }
+
+
+def _placed(form: OrderForm, limits: Limits, placed_by: str) -> Order | None:
     try:
-        return services.place_order(form.to_request(language=_language()), idempotency_key=form.idempotency_key)
+        limits.count_client()
+        return services.place_order(
+            form.to_request(language=_language()),
+            idempotency_key=form.idempotency_key,
+            placed_by=placed_by,
+            admit=limits.count_email,
+        )
+    except TooManyOrders:
+        raise
     except OrderRefused as refusal:
         form.add_error(None, _refusals()[refusal.code])
     except IdempotencyKeyReused as refusal:
@@ -110,5 +149,7 @@ def _refusals() -> dict[str, str]:
     return {
         "unknown_sku": _("A product that you chose is no longer for sale. Please look over your order."),
         "total_too_large": _("This is more than we can book at once. Please order less."),
+        "too_many_email": _("There have been too many orders for this e-mail address. Please wait for a few minutes."),
+        "too_many_client": _("There have been too many orders from where you are. Please wait for a few minutes."),
         "mixed_currencies": _("These products are priced in different currencies. Please order them one by one."),
     }

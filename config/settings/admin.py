@@ -13,11 +13,16 @@ def _icon(_request: Any) -> str:
     return static("baton.svg")  # known only once the settings are
 
 
+def _styles_script(_request: Any) -> str:
+    return static("admin_styles.js")
+
+
 UNFOLD = {
     "SITE_TITLE": "Baton",
     "SITE_HEADER": "Baton",
     "SITE_ICON": _icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
+    "SCRIPTS": [_styles_script],
     "SHOW_VIEW_ON_SITE": True,
     "SIDEBAR": {"navigation": "config.web.admin_menu.menu"},
     "COLORS": {"primary": {step: f"oklch({light} 0.08 178)" for step, light in zip(_STEPS, _GREENS, strict=True)}},

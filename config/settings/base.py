@@ -33,6 +33,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.web.request_log.RequestLogMiddleware",
     "baton_messaging.middleware.correlate",
+    "config.web.content_security.ContentSecurityMiddleware",  # for each answer, whoever gives it
     "config.web.probes.ProbeMiddleware",  # before what asks for a Host or for HTTPS
     "config.web.https.EndlessRedirectMiddleware",
     "django.middleware.security.SecurityMiddleware",

@@ -72,6 +72,7 @@ CELERY_BEAT_SCHEDULE = {
     **beat_schedule(),  # Baton's own: pruning, dead letters, reconciler, statistics
     # Often, because it is what an export of a killed worker waits for; expired ticks are dropped (F78).
     "take_up_exports": {"task": "orders.take_up_exports", "schedule": 10.0, "options": {"expires": 10}},
+    "forget_counts": {"task": "orders.forget_counts", "schedule": crontab(minute="*/5"), "options": {"expires": 240}},
     "expire_exports": {"task": "orders.expire_exports", "schedule": crontab(minute="*/5"), "options": {"expires": 240}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(env.BATON_STATE_DIR / "celerybeat-schedule")

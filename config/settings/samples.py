@@ -1,6 +1,7 @@
 """What the sample apps are told. It goes with them: docs/replace-the-samples.md."""
 
 from email.utils import parseaddr
+from typing import Any
 
 from django.conf import global_settings
 
@@ -8,6 +9,12 @@ from config.env import env
 from orders.exports.settings import exports_settings, exports_storage
 
 # --- orders ----------------------------------------------------------------------------------------------------------
+ORDERS: dict[str, Any] = {
+    "PER_EMAIL": env.ORDERS_PER_EMAIL,
+    "PER_CLIENT": env.ORDERS_PER_CLIENT,
+    "FREE_ON_LOOPBACK": env.DJANGO_DEBUG,
+    "CLIENT_ADDRESS": "config.web.client_address.client_address",  # a port, as those of notifications below
+}
 _EXPORTED_FILES = env.BATON_STATE_DIR / "exports"
 EXPORTS = exports_settings(_EXPORTED_FILES)
 STORAGES = {**global_settings.STORAGES, "exports": exports_storage(_EXPORTED_FILES)}

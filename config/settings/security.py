@@ -37,7 +37,7 @@ SESSION_COOKIE_HTTPONLY = LANGUAGE_COOKIE_HTTPONLY = True
 METRICS_TOKEN = env.METRICS_TOKEN  # who may read /metrics: baton_messaging/observability/prometheus/views.py
 
 # --- Logging in: throttled by account and by address (django-axes) ---------------------------------------------------
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["config.web.login_throttle.LoginThrottle", "django.contrib.auth.backends.ModelBackend"]
 AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]  # either
 AXES_FAILURE_LIMIT = 10  # wrong passwords (count), then ...
 AXES_COOLOFF_TIME = timedelta(minutes=5)  # ... that long not even the right one is looked at
@@ -50,6 +50,7 @@ AXES_VERBOSE = False
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576  # bytes; the largest order (100 lines) is about 12 kB
 
+DEFAULT_EXCEPTION_REPORTER_FILTER = "config.web.error_report.ErrorReportFilter"
 CSRF_FAILURE_VIEW = "config.web.error_pages.csrf_failure"
 
 AUTH_PASSWORD_VALIDATORS = [

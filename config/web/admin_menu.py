@@ -16,6 +16,7 @@ def menu(request: HttpRequest) -> list[Group]:
         return []
     tools = [
         {"title": _("Board"), "icon": "monitoring", "link": reverse("board")},
+        {"title": _("Doctor"), "icon": "stethoscope", "link": reverse("doctor")},
         {"title": _("What is stuck"), "icon": "troubleshoot", "link": reverse("triage")},
     ]
     return [{"items": tools}, *(_group(app) for app in admin.site.get_app_list(request))]

@@ -16,7 +16,7 @@ from django.core.checks import CheckMessage, Tags, register
 class AdminConfig(SimpleAdminConfig):
     """The admin in the look of Unfold."""
 
-    default_site = "unfold.sites.UnfoldAdminSite"
+    default_site = "config.web.admin_pages.AdminSite"
 
     def ready(self) -> None:
         """Register the checks. Django's own would run before or after the pages are there, as it comes."""

@@ -74,7 +74,7 @@ def refuse(request: HttpRequest, error: HttpError) -> HttpResponse:
         return _refusal(400, _why_unreadable(cause))
     response = _refusal(error.status_code, error.message)
     if error.status_code in _LATER:
-        response["Retry-After"] = str(RETRY_SECONDS)
+        response["Retry-After"] = str(getattr(error, "retry_seconds", RETRY_SECONDS))
     return response
 
 

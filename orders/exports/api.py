@@ -1,4 +1,4 @@
-"""The JSON API of exports: for people who are logged in, by their session; only the owner and permitted staff see one.
+"""The JSON API of exports: for people who are logged in, by their session, and have the right (orders.rights).
 
 A POST needs the CSRF token of the session in the header X-CSRFToken, as any Django view with a session does.
 """
@@ -19,17 +19,18 @@ from ninja.security import django_auth
 
 from orders.exports import services, wording
 from orders.exports.download import download_response
-from orders.exports.errors import ExportNotActive, ExportNotFound, ExportRefused, StorageFailed
+from orders.exports.errors import ExportForbidden, ExportNotActive, ExportNotFound, ExportRefused, StorageFailed
 from orders.exports.models import Export
 from orders.exports.schemas import ExportAnswer, ExportIn, ExportOut, State
 from orders.exports.states import Format
+from orders.rights import Right, may
 from orders.schemas import Problem
 
 log = structlog.get_logger(__name__)
 
 router = Router(tags=["exports"], auth=django_auth)
 
-_UNREADABLE = {400: Problem, 401: Problem, 413: Problem, 415: Problem}
+_UNREADABLE = {400: Problem, 401: Problem, 403: Problem, 413: Problem, 415: Problem}
 
 
 @router.post("", response={202: ExportAnswer, 422: Problem, 429: Problem, **_UNREADABLE}, summary="Ask for an export")
@@ -44,12 +45,19 @@ def request_export(
             selection=body.to_selection(),
             language="ja" if get_language() == "ja" else "en",
         )
+    except ExportForbidden as refusal:
+        raise HttpError(403, str(refusal)) from refusal
     except ExportRefused as refusal:
         raise HttpError(429, wording.refusal_sentence(refusal)) from refusal
     return _accepted(response, export)
 
 
-@router.get("/{export_id}", response={200: ExportOut, 404: Problem}, url_name="export", summary="See how far it got")
+@router.get(
+    "/{export_id}",
+    response={200: ExportOut, 403: Problem, 404: Problem},
+    url_name="export",
+    summary="See how far it got",
+)
 def read_export(request: HttpRequest, export_id: UUID) -> Answer[ExportOut]:
     """Return the state of an export. Poll until it is neither `queued` nor `running`."""
     export = _visible(request, export_id)
@@ -68,14 +76,19 @@ def read_export(request: HttpRequest, export_id: UUID) -> Answer[ExportOut]:
 
 
 @router.post(
-    "/{export_id}/cancel", response={202: ExportAnswer, 404: Problem, 409: Problem}, summary="Cancel an export"
+    "/{export_id}/cancel",
+    response={202: ExportAnswer, 403: Problem, 404: Problem, 409: Problem},
+    summary="Cancel an export",
 )
 def cancel_export(request: HttpRequest, response: HttpResponse, export_id: UUID) -> Answer[ExportAnswer]:
     """Cancel an export that waits or runs. Cancelling twice is no error; one that is finished answers 409."""
     try:
+        _demand(request)
         export = services.cancel_export(user=_person(request), export_id=export_id)
     except ExportNotFound as error:
         raise HttpError(404, str(error)) from error
+    except ExportForbidden as error:
+        raise HttpError(403, str(error)) from error
     except ExportNotActive as error:
         raise HttpError(409, str(error)) from error
     return _accepted(response, export)
@@ -84,7 +97,7 @@ def cancel_export(request: HttpRequest, response: HttpResponse, export_id: UUID)
 @router.api_operation(
     ["GET", "HEAD"],
     "/{export_id}/download",
-    response={404: Problem, 503: Problem},
+    response={403: Problem, 404: Problem, 503: Problem},
     url_name="export_download",
     summary="Download",
 )
@@ -106,7 +119,14 @@ def _person(request: HttpRequest) -> AbstractBaseUser:
     return request.user
 
 
+def _demand(request: HttpRequest) -> None:
+    """Refuse whoever has nothing to do with exports; others are told of each one whether it is theirs to see."""
+    if not may(request.user, Right.ASK_FOR_EXPORT, Right.SEE_EXPORTS):
+        raise HttpError(403, str(ExportForbidden(Right.ASK_FOR_EXPORT)))
+
+
 def _visible(request: HttpRequest, export_id: UUID) -> Export:
+    _demand(request)
     export = Export.objects.visible_to(request.user).filter(pk=export_id).first()
     if export is None:
         raise HttpError(404, str(ExportNotFound(export_id)))

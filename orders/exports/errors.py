@@ -29,6 +29,13 @@ class QueueFull(ExportRefused):
         self.limit = limit
 
 
+class ExportForbidden(Exception):
+    """The person lacks the right. Nothing was written."""
+
+    def __init__(self, right: str) -> None:
+        super().__init__(f"Expected the permission {right}. Ask an administrator for it.")
+
+
 class ExportNotFound(Exception):
     """There is no such export, or it is not this person's to see; both look the same from outside."""
 

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 
 from orders.events import ExportRequested
 from orders.exports.errors import (
+    ExportForbidden,
     ExportNotActive,
     ExportNotFound,
     ExportNotRepeatable,
@@ -25,6 +26,7 @@ from orders.exports.errors import (
 from orders.exports.models import Export
 from orders.exports.selection import Selection
 from orders.exports.states import ExportState, Failure, Format
+from orders.rights import Right, may
 
 log = structlog.get_logger(__name__)
 
@@ -34,8 +36,10 @@ _ADMISSION_LOCK = 0x6578_706F_7274  # any number that no other advisory lock of 
 def request_export(*, user: AbstractBaseUser, file_format: Format, selection: Selection, language: str) -> Export:
     """Accept an export and command it to be built. Takes the same few milliseconds whatever its size.
 
-    Raises TooManyExports, QueueFull (both ExportRefused).
+    Raises ExportForbidden, TooManyExports, QueueFull (the last two ExportRefused).
     """
+    if not may(user, Right.ASK_FOR_EXPORT):
+        raise ExportForbidden(Right.ASK_FOR_EXPORT)
     with transaction.atomic():
         _admit(user)
         export = Export.objects.create(
@@ -49,9 +53,11 @@ def request_export(*, user: AbstractBaseUser, file_format: Format, selection: Se
 def cancel_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
     """Cancel an export that waits or runs; one that is cancelled already stays so.
 
-    Raises ExportNotFound, ExportNotActive.
+    Raises ExportNotFound, ExportForbidden, ExportNotActive.
     """
     export = _visible(user, export_id)
+    if export.requested_by_id != user.pk and not may(user, Right.CANCEL_EXPORT):
+        raise ExportForbidden(Right.CANCEL_EXPORT)
     if Export.objects.cancel(export_id):
         log.info("export_cancelled", export_id=str(export_id))
     export.refresh_from_db()
@@ -63,9 +69,11 @@ def cancel_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
 def repeat_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
     """Ask for the same again, as an export of its own, for the person who asks now.
 
-    Raises ExportNotFound, ExportNotRepeatable, TooManyExports, QueueFull.
+    Raises ExportNotFound, ExportForbidden, ExportNotRepeatable, TooManyExports, QueueFull.
     """
     export = _visible(user, export_id)
+    if not may(user, Right.ASK_FOR_EXPORT):
+        raise ExportForbidden(Right.ASK_FOR_EXPORT)
     if not export.is_repeatable:
         raise ExportNotRepeatable(export_id, export.state)
     return request_export(

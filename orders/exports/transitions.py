@@ -5,17 +5,18 @@ exactly one succeeds and the other is told so. The states, and what a row must h
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from orders.exports.lease import Hold, lease_end
 from orders.exports.states import ACTIVE, ExportState, Failure
+from orders.rights import Right, may
 
 if TYPE_CHECKING:
     from orders.exports.models import Export  # noqa: F401 - named in the base class below
@@ -25,13 +26,10 @@ class ExportQuerySet(models.QuerySet["Export"]):
     """Changes of state. Each is conditional, and tells whether it changed the row."""
 
     def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> "ExportQuerySet":
-        """Return a person's own exports; those of all for staff with the permission to view exports."""
-        if not user.is_authenticated:
-            return self.none()
-        may_have_permissions = isinstance(user, PermissionsMixin) and getattr(user, "is_staff", False)
-        if may_have_permissions and cast("PermissionsMixin", user).has_perm("orders.view_export"):
+        """Return all exports to whoever may see those of others, one's own to whoever may ask for any."""
+        if may(user, Right.SEE_EXPORTS):
             return self.all()
-        return self.filter(requested_by=user.pk)
+        return self.filter(requested_by=user.pk) if may(user, Right.ASK_FOR_EXPORT) else self.none()
 
     def active(self) -> "ExportQuerySet":
         """Return what waits or runs."""

@@ -1,11 +1,14 @@
-"""The pages of exports: ask for one, watch it, have it. For people who are logged in, and who see their own only."""
+"""The pages of exports: ask for one, watch it, have it. For those who have the right (orders.rights)."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language
@@ -15,18 +18,37 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import HttpResponseStopPolling
 
 from orders.exports import services, wording
-from orders.exports.errors import ExportNotActive, ExportNotFound, ExportNotRepeatable, ExportRefused
+from orders.exports.errors import ExportForbidden, ExportNotActive, ExportNotFound, ExportNotRepeatable, ExportRefused
 from orders.exports.forms import ExportForm
 from orders.exports.lease import database_now
 from orders.exports.models import Export
 from orders.exports.progress import Progress
 from orders.exports.states import Format
+from orders.rights import Right, may
 
 SHOWN_EXPORTS = 30
 
+View = Callable[..., HttpResponse]
+
+
+def permitted(view: View) -> View:
+    """Send strangers to the login; refuse whoever has nothing to do with exports (403)."""
+
+    @login_required
+    @wraps(view)
+    def guarded(request: HttpRequest, **kwargs: UUID) -> HttpResponse:
+        if not may(request.user, Right.ASK_FOR_EXPORT, Right.SEE_EXPORTS):
+            raise PermissionDenied(str(ExportForbidden(Right.ASK_FOR_EXPORT)))
+        try:
+            return view(request, **kwargs)
+        except ExportForbidden as refusal:
+            raise PermissionDenied(str(refusal)) from refusal
+
+    return guarded
+
 
 @never_cache
-@login_required
+@permitted
 @require_http_methods(["GET", "HEAD", "POST"])
 def exports(request: HttpRequest) -> HttpResponse:
     """Show the form and the exports so far; take a new one and go to its page at once."""
@@ -49,7 +71,7 @@ def exports(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@login_required
+@permitted
 @require_safe
 def export_list(request: HttpRequest) -> HttpResponse:
     """Return the list for htmx, until nothing in it moves."""
@@ -59,29 +81,29 @@ def export_list(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@login_required
+@permitted
 @require_safe
 def export_page(request: HttpRequest, export_id: UUID) -> HttpResponse:
     """Show one export."""
     export = Export.objects.visible_to(request.user).select_related("requested_by").filter(pk=export_id).first()
     if export is None:
         return render(request, "404.html", status=404)
-    return render(request, "orders/exports/export.html", _context(export))
+    return render(request, "orders/exports/export.html", _context(request, export))
 
 
 @never_cache
-@login_required
+@permitted
 @require_safe
 def export_progress(request: HttpRequest, export_id: UUID) -> HttpResponse:
     """Return the picture for htmx; with 286 the last one, to end polling."""
     export = Export.objects.visible_to(request.user).filter(pk=export_id).first()
     if export is None:
         raise Http404
-    response = render(request, "orders/exports/_progress.html", {**_context(export), "polled": True})
+    response = render(request, "orders/exports/_progress.html", {**_context(request, export), "polled": True})
     return response if export.is_active else HttpResponseStopPolling(response.content)
 
 
-@login_required
+@permitted
 @require_POST
 def cancel(request: HttpRequest, export_id: UUID) -> HttpResponse:
     """Cancel and go back to the export's page, which says what came of it."""
@@ -95,7 +117,7 @@ def cancel(request: HttpRequest, export_id: UUID) -> HttpResponse:
     return redirect(export)
 
 
-@login_required
+@permitted
 @require_POST
 def repeat(request: HttpRequest, export_id: UUID) -> HttpResponse:
     """Ask for the same again and go to the page of the new export."""
@@ -112,7 +134,8 @@ def repeat(request: HttpRequest, export_id: UUID) -> HttpResponse:
 
 
 def _page(request: HttpRequest, form: ExportForm, *, status: int) -> HttpResponse:
-    return render(request, "orders/exports/exports.html", {"form": form, **_list_context(request)}, status=status)
+    context = {"form": form, "can_ask": may(request.user, Right.ASK_FOR_EXPORT), **_list_context(request)}
+    return render(request, "orders/exports/exports.html", context, status=status)
 
 
 def _list_context(request: HttpRequest) -> dict[str, Any]:
@@ -134,8 +157,13 @@ def _before(request: HttpRequest) -> UUID | None:
         return None
 
 
-def _context(export: Export) -> dict[str, Any]:
-    return {"export": export, "progress": Progress(export, database_now())}
+def _context(request: HttpRequest, export: Export) -> dict[str, Any]:
+    return {
+        "export": export,
+        "progress": Progress(export, database_now()),
+        "can_ask": may(request.user, Right.ASK_FOR_EXPORT),
+        "can_cancel": export.requested_by_id == request.user.pk or may(request.user, Right.CANCEL_EXPORT),
+    }
 
 
 def _person(request: HttpRequest) -> AbstractBaseUser:

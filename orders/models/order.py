@@ -86,6 +86,14 @@ class Order(models.Model):
         _("idempotency key"), max_length=requests.MAX_IDEMPOTENCY_KEY_LENGTH, null=True, blank=True
     )
     request_fingerprint = models.CharField(_("request fingerprint"), max_length=64)
+    placed_by = models.CharField(  # orders/placer.py
+        _("placed by"),
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("A hash of the browser's key."),
+    )
 
     objects = OrderQuerySet.as_manager()
 
@@ -107,6 +115,7 @@ class Order(models.Model):
         indexes = [
             models.Index(fields=["id"], condition=Q(needs_attention=True), name="order_needing_attention"),
             models.Index(fields=["id"], condition=Q(status=OrderStatus.ACCEPTED), name="order_accepted"),
+            models.Index(fields=["placed_by", "-id"], condition=~Q(placed_by=""), name="order_of_browser"),
         ]
 
     def __str__(self) -> str:

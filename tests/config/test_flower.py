@@ -2,11 +2,13 @@
 
 import base64
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -31,19 +33,19 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         process.stop()
 
 
-def get(port: int, path: str, *, login: str = "") -> tuple[int, str]:
+def get(port: int, path: str, *, login: str = "", method: str = "GET") -> tuple[int, str]:
     headers = {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"} if login else {}
     with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         try:
-            connection.request("GET", path, headers=headers)
+            connection.request(method, path, headers=headers)
             response = connection.getresponse()
             return response.status, response.read().decode()
         except ConnectionError:
             return 0, ""
 
 
-def status(port: int, path: str, *, login: str = "") -> int:
-    return get(port, path, login=login)[0]
+def status(port: int, path: str, *, login: str = "", method: str = "GET") -> int:
+    return get(port, path, login=login, method=method)[0]
 
 
 def read(port: int, path: str) -> str:
@@ -55,6 +57,35 @@ def test_pages_and_api_need_the_password(port: int, path: str) -> None:
     assert status(port, path) == 401
     assert status(port, path, login="operator:wrong") == 401
     assert status(port, path, login=LOGIN) == 200
+
+
+OTHERS = [
+    "/metrics",
+    "/static/css/flower.css",
+    "/login",
+    "/logout",
+    "/nowhere",
+    "/api/task/types",
+    "/worker/x",
+    "/task/x",
+]
+
+
+@pytest.mark.parametrize("path", OTHERS)
+def test_no_other_address_answers_without_the_password(port: int, path: str) -> None:
+    assert status(port, path) == 401
+    assert status(port, path, login=LOGIN) != 401
+
+
+def test_every_route_of_flower_is_guarded(port: int) -> None:
+    from flower.urls import handlers
+
+    routes: list[Any] = list(handlers)
+    patterns = [route[0] if isinstance(route, tuple) else route.regex.pattern for route in routes]
+    paths = {re.sub(r"\(\.[+*]\)|/\?|\$", "x", pattern).replace(".*", "/x") for pattern in patterns}
+    for path in paths - {"/healthcheck", "/healthcheckx"}:
+        for method in ("GET", "HEAD", "POST", "OPTIONS", "DELETE"):
+            assert status(port, path, method=method) == 401, (method, path)
 
 
 def test_the_health_check_needs_no_password(port: int) -> None:

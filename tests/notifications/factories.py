@@ -29,6 +29,7 @@ def an_order(**changes: Any) -> OrderDetails:
             LineDetails("MUG", "Stoneware mug", 3, Decimal("12.50")),
             LineDetails("TEA", "Green tea", 1, Decimal("1197.00")),
         ),
+        page_url="https://shop.example.com/orders/1/?token=t",
     )
     order = replace(order, **changes)
     KNOWN[order.order_id] = order

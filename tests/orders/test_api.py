@@ -11,6 +11,7 @@ from uuid_utils.compat import uuid7
 
 from orders import services
 from orders.models import Order, OrderStatus
+from orders.placer import token_of
 from orders.requests import MAX_LINES, MAX_QUANTITY
 from tests.orders.factories import a_body, an_order, at_once
 
@@ -23,6 +24,10 @@ def post(body: Any, *, key: str | None = None, content_type: str = "application/
     headers = {} if key is None else {"Idempotency-Key": key}
     data = body if isinstance(body, str | bytes) else json.dumps(body)
     return Client(enforce_csrf_checks=True).post("/api/orders", data, content_type=content_type, headers=headers)
+
+
+def cancel(order: Order) -> Answer:
+    return Client(enforce_csrf_checks=True).post(f"/api/orders/{order.pk}/cancel?token={token_of(order.pk)}")
 
 
 def fields_of(answer: Answer) -> set[str]:
@@ -39,7 +44,14 @@ def test_an_order_is_accepted_with_the_address_of_its_status(catalogue: None) ->
     order = Order.objects.get()
     status_url = f"/api/orders/{order.pk}"
     assert answer.status_code == 202
-    assert answer.json() == {"order_id": str(order.pk), "status": "accepted", "status_url": status_url}
+    token = token_of(order.pk)
+    assert answer.json() == {
+        "order_id": str(order.pk),
+        "status": "accepted",
+        "status_url": status_url,
+        "cancel_token": token,
+        "cancel_url": f"{status_url}/cancel?token={token}",
+    }
     assert answer.headers["Location"] == status_url
     assert Client().get(status_url).status_code == 200
     assert (order.customer_name, order.language, order.note) == ("Ann Example", "ja", "ring twice")
@@ -77,7 +89,7 @@ def test_an_order_tells_how_far_each_consumer_got(catalogue: None) -> None:
 
 def test_cancelling_twice_gives_the_same_answer(catalogue: None) -> None:
     order = an_order()
-    answers = [Client().post(f"/api/orders/{order.pk}/cancel") for _ in range(2)]
+    answers = [cancel(order) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 202]
     expected = {"order_id": str(order.pk), "status": "cancelled", "status_url": f"/api/orders/{order.pk}"}
     assert [answer.json() for answer in answers] == [expected] * 2
@@ -87,7 +99,7 @@ def test_cancelling_twice_gives_the_same_answer(catalogue: None) -> None:
 def test_cancelling_a_settled_order_is_a_conflict(catalogue: None, settle: Callable[[Any], None]) -> None:
     order = an_order()
     settle(order.pk)
-    answer = Client().post(f"/api/orders/{order.pk}/cancel")
+    answer = cancel(order)
     assert answer.status_code == 409
     assert "Only an accepted order can be cancelled" in answer.json()["detail"]
 
@@ -124,6 +136,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "the same sku twice": (a_body(lines=[LINE, LINE]), "lines"),
     "total too large": (a_body(lines=[{"sku": "DEAR", "quantity": MAX_QUANTITY}]), "lines"),
     "two currencies": (a_body(lines=[LINE, {"sku": "DOLLAR", "quantity": 1}]), "lines"),
+    "name an address": (a_body(customer_name="Win at https://evil.example/"), "customer_name"),
     "name missing": ({key: value for key, value in a_body().items() if key != "customer_name"}, "customer_name"),
     "name blank": (a_body(customer_name="  "), "customer_name"),
     "name null": (a_body(customer_name=None), "customer_name"),
@@ -277,12 +290,6 @@ def test_the_longest_key_is_accepted(catalogue: None) -> None:
     assert post(a_body(), key="k" * 200).status_code == 202
 
 
-def test_the_api_sets_and_asks_no_cookie(catalogue: None) -> None:
-    answer = post(a_body())
-    assert not answer.cookies
-    assert "Cookie" not in answer.headers.get("Vary", "")
-
-
 def test_the_api_describes_itself(db: None) -> None:
     schema = Client().get("/api/openapi.json").json()
     assert {"/api/orders", "/api/orders/{order_id}", "/api/orders/{order_id}/cancel"} <= schema["paths"].keys()
@@ -290,7 +297,7 @@ def test_the_api_describes_itself(db: None) -> None:
     assert body["required"] == ["customer_name", "customer_email", "lines"]
     assert body["additionalProperties"] is False
     placing = schema["paths"]["/api/orders"]["post"]
-    assert set(map(str, placing["responses"])) == {"202", "400", "413", "415", "422"}
+    assert set(map(str, placing["responses"])) == {"202", "400", "413", "415", "422", "429"}
     assert "Idempotency-Key" in [parameter["name"] for parameter in placing["parameters"]]
 
 
@@ -302,5 +309,5 @@ def test_the_documentation_needs_no_other_site(db: None) -> None:
 
 def test_a_cancelled_order_says_so(catalogue: None) -> None:
     order = an_order()
-    Client().post(f"/api/orders/{order.pk}/cancel")
+    cancel(order)
     assert Client().get(f"/api/orders/{order.pk}").json()["status"] == OrderStatus.CANCELLED

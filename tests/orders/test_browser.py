@@ -10,10 +10,15 @@ from playwright.sync_api import Page, expect
 
 from orders import services
 from orders.models import Order, OrderStatus
+from orders.placer import token_of
 from tests.orders.factories import an_order
 from tests.orders.test_views import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def opened_by_mail(live_server: Any, order: Order) -> str:
+    return f"{live_server.url}{order.get_absolute_url()}?token={token_of(order.pk)}"
 
 
 def fill(page: Page) -> None:
@@ -65,7 +70,7 @@ def test_all_works_without_javascript(committed_catalogue: None, live_server: An
 
 def test_a_cancel_that_comes_too_late_says_so(committed_catalogue: None, live_server: Any, open_page: OpenPage) -> None:
     order = an_order()
-    page = open_page(live_server.url + order.get_absolute_url(), java_script_enabled=False)
+    page = open_page(opened_by_mail(live_server, order), java_script_enabled=False)
     services.confirm_order(order.pk)
     page.get_by_role("button", name="Cancel the order").click()
     expect(page.get_by_role("alert")).to_contain_text("cannot be cancelled any more")
@@ -90,10 +95,10 @@ def test_the_language_is_switched_by_a_click_and_kept(
     open_page: OpenPage,
 ) -> None:
     order = an_order()
-    page = open_page(live_server.url + order.get_absolute_url())
+    page = open_page(opened_by_mail(live_server, order))
     page.get_by_role("button", name="日本語").click()
     expect(page.locator("html")).to_have_attribute("lang", "ja")
-    expect(page).to_have_url(live_server.url + order.get_absolute_url())
+    expect(page).to_have_url(opened_by_mail(live_server, order))
     page.goto(live_server.url)
     expect(page.get_by_role("button", name="注文する")).to_be_visible()
 
@@ -142,7 +147,7 @@ def test_text_can_be_read_on_its_ground(
 ) -> None:
     """WCAG AA asks for a contrast of 4.5."""
     order = an_order()
-    page = open_page(live_server.url + order.get_absolute_url(), color_scheme=scheme)
+    page = open_page(opened_by_mail(live_server, order), color_scheme=scheme)
     for selector in (".status", ".lead", ".step .state", ".step dd", ".bar span", "nav a", "footer", "button.quiet"):
         assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
     page.goto(live_server.url)

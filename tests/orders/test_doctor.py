@@ -17,8 +17,8 @@ def test_a_storage_that_cannot_be_written_is_found(settings: Any, tmp_path: Path
     (tmp_path / "file").touch()
     settings.STORAGES = _stored_at(settings, tmp_path / "file")
     (line,) = doctor.examine_storage()
-    assert (line.status, line.owner) == (Status.FINDING, "Shop team <shop@example.com>")
-    assert 'STORAGES["exports"]' in line.remedy
+    assert (line.status, str(line.owner)) == (Status.FINDING, "Shop team <shop@example.com>")
+    assert 'STORAGES["exports"]' in str(line.remedy)
 
 
 def test_a_disk_without_room_is_found(settings: Any, tmp_path: Path, monkeypatch: Any) -> None:

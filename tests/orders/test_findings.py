@@ -5,14 +5,14 @@ from uuid import UUID
 
 import pytest
 from baton_messaging.models import OutboxMessage, ProcessedMessage
-from baton_messaging.recovery.findings import findings
+from baton_messaging.recovery.findings import contradicting, findings
 from django.db.models.functions import Now
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from inventory.models import Reservation
 from orders import services
-from orders.models import Order
+from orders.models import DailySales, Export, Order, SalesIncrement
 from tests.orders.factories import a_request, products
 
 pytestmark = pytest.mark.django_db
@@ -35,8 +35,8 @@ def test_an_order_without_a_message_is_found_and_belongs_to_the_shop() -> None:
     told, untold, young = (an_order_of(minutes_ago=minutes) for minutes in (8, 8, 1))
     OutboxMessage.objects.exclude(key=str(told.pk)).delete()
     (found,) = findings()
-    assert (found.count, found.examples) == (1, (str(untold.pk),))
-    assert found.owner == "Shop team <shop@example.com>"
+    assert str(found.found) == f"1: {untold.pk}"
+    assert str(found.owner) == "Shop team <shop@example.com>"
     assert young.pk != untold.pk
 
 
@@ -47,7 +47,30 @@ def test_a_processed_order_without_a_reservation_is_found_and_belongs_to_the_war
     ProcessedMessage.objects.update(processed_at=Now() - timedelta(minutes=7))
     Reservation.objects.claim([orders[0].pk], state=Reservation.State.RESERVED)
     (found,) = findings()
-    assert (found.count, found.examples) == (1, (str(orders[1].pk),))
-    assert found.owner == "Warehouse team <warehouse@example.com>"
+    assert str(found.found) == f"1: {orders[1].pk}"
+    assert str(found.owner) == "Warehouse team <warehouse@example.com>"
     ProcessedMessage.objects.update(worker="replaced by a copy")
+    assert findings() == []
+
+
+def test_an_export_whose_file_the_web_cannot_see_belongs_to_the_platform() -> None:
+    at = timezone.now() - timedelta(minutes=8)
+    export = Export.objects.create(
+        format="csv", language="en", state="ready", file_name="elsewhere.csv", rows_total=0, size_bytes=3,
+        started_at=at, finished_at=at, expires_at=at + timedelta(days=1), attempt_count=1,
+    )  # fmt: skip
+    (found,) = findings()
+    assert str(found.found) == f"1: {export.pk}"
+    assert str(found.owner) == "Platform team <platform@example.com>"
+    assert list(contradicting([str(export.pk)])) == [str(export.pk)]
+
+
+def test_a_sale_whose_day_has_no_figures_is_found() -> None:
+    order = an_order_of(minutes_ago=8)
+    ids = list(OutboxMessage.objects.values_list("message_id", flat=True))
+    ProcessedMessage.objects.claim(consumer="orders.record_sale", message_ids=ids, worker="w")
+    ProcessedMessage.objects.update(processed_at=Now() - timedelta(minutes=7))
+    (found,) = findings()
+    assert (str(found.found), str(found.owner)) == (f"1: {order.pk}", "Shop team <shop@example.com>")
+    DailySales.objects.add([SalesIncrement(timezone.localdate(order.placed_at), "EUR", order_count=1)])
     assert findings() == []

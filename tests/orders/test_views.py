@@ -12,6 +12,7 @@ from uuid_utils.compat import uuid7
 
 from orders import services
 from orders.models import Order, OrderStatus, Product
+from orders.placer import token_of
 from tests.orders.factories import an_order, at_once
 
 pytestmark = pytest.mark.django_db
@@ -56,10 +57,10 @@ def test_the_home_page_takes_few_queries_whatever_is_sold(
         client.get("/")
 
 
-def test_recent_orders_show_neither_names_nor_addresses(catalogue: None, client: Client) -> None:
+def test_recent_orders_show_no_more_than_their_state(catalogue: None, client: Client) -> None:
     order = an_order()
     page = client.get("/").content.decode()
-    assert order.get_absolute_url() in page
+    assert order.get_absolute_url() not in page
     assert not re.search("Ann|ann@|ring twice", page)
 
 
@@ -194,7 +195,7 @@ def test_the_order_page_takes_few_queries(catalogue: None, client: Client, djang
 
 def test_an_order_is_cancelled_by_its_button(catalogue: None, client: Client) -> None:
     order = an_order()
-    page: Page = client.post(f"{order.get_absolute_url()}cancel/", follow=True)
+    page: Page = client.post(f"{order.get_absolute_url()}cancel/", {"token": token_of(order.pk)}, follow=True)
     assert page.redirect_chain == [(order.get_absolute_url(), 302)]
     assert Order.objects.get().status == OrderStatus.CANCELLED
     assert "You cancelled this order" in text_of(page)
@@ -203,7 +204,7 @@ def test_an_order_is_cancelled_by_its_button(catalogue: None, client: Client) ->
 def test_a_settled_order_says_why_it_cannot_be_cancelled(catalogue: None, client: Client) -> None:
     order = an_order()
     services.confirm_order(order.pk)
-    page: Page = client.post(f"{order.get_absolute_url()}cancel/", follow=True)
+    page: Page = client.post(f"{order.get_absolute_url()}cancel/", {"token": token_of(order.pk)}, follow=True)
     assert "cannot be cancelled any more" in text_of(page)
     assert Order.objects.get().status == OrderStatus.CONFIRMED
 

@@ -2,15 +2,17 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
 from baton_messaging.conf import baton
 from baton_messaging.extend import owner_of, owner_of_queue
-from baton_messaging.extend.findings import LOOKED_AT_FOR, SETTLED_AFTER, keys_processed, was_published, window
+from baton_messaging.extend.findings import LOOKED_AT_FOR, SETTLED_AFTER, Rows, keys_processed, was_published
 from baton_messaging.models import ProcessedMessage
 from baton_messaging.publish import publish
+from baton_messaging.recovery.findings import recent
 from baton_messaging.routing.queues import UnknownQueue
 from baton_messaging.testing import deliver
 from django.contrib.auth.models import User
@@ -38,9 +40,9 @@ def sampled_and_processed() -> UUID:
 
 
 def test_the_window_ends_when_all_has_had_its_time() -> None:
-    after, before = window()
-    assert before - after == LOOKED_AT_FOR
-    assert timedelta(0) <= timezone.now() - before - SETTLED_AFTER < timedelta(seconds=5)
+    rows = recent()
+    assert rows.before - rows.after == LOOKED_AT_FOR
+    assert timedelta(0) <= timezone.now() - rows.before - SETTLED_AFTER < timedelta(seconds=5)
 
 
 @pytest.mark.django_db
@@ -55,12 +57,13 @@ def test_a_row_was_published_if_the_outbox_has_that_event_about_it() -> None:
 def test_keys_are_those_that_the_consumer_processed_in_that_time_and_no_row_accounts_for() -> None:
     kept, lost = sampled_and_processed(), sampled_and_processed()
     Effect.objects.filter(sample_id=lost).delete()
-    after, before = window()
-    assert keys_processed(take_one.name, after=after, before=before, unless=HAS_EFFECT) == [str(lost)]
-    assert keys_processed(follow.name, after=after, before=before, unless=HAS_EFFECT) == []
-    assert keys_processed(take_one.name, after=before, before=timezone.now(), unless=HAS_EFFECT) == []
+    rows = recent()
+    assert keys_processed(take_one.name, rows, unless=HAS_EFFECT) == [str(lost)]
+    assert keys_processed(follow.name, rows, unless=HAS_EFFECT) == []
+    assert keys_processed(take_one.name, Rows(rows.before, timezone.now()), unless=HAS_EFFECT) == []
     Effect.objects.filter(sample_id=kept).delete()
-    assert keys_processed(take_one.name, after=after, before=before, unless=HAS_EFFECT) == [str(kept), str(lost)]
+    assert keys_processed(take_one.name, rows, unless=HAS_EFFECT) == [str(kept), str(lost)]
+    assert keys_processed(take_one.name, replace(rows, keys=(str(kept), "x")), unless=HAS_EFFECT) == [str(kept)]
 
 
 @pytest.mark.django_db
@@ -68,8 +71,7 @@ def test_a_message_whose_place_an_edited_copy_took_was_processed_by_nobody() -> 
     sampled_and_processed()
     Effect.objects.all().delete()
     ProcessedMessage.objects.update(worker="replaced by a copy")
-    after, before = window()
-    assert keys_processed(take_one.name, after=after, before=before, unless=HAS_EFFECT) == []
+    assert keys_processed(take_one.name, recent(), unless=HAS_EFFECT) == []
 
 
 def test_a_queue_has_its_owner_and_an_unknown_one_is_refused() -> None:

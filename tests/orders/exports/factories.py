@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from baton_messaging.extend import progress_of
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 
 from orders.exports import services
@@ -43,9 +43,12 @@ COLUMNS = [
 ]
 
 
-def a_person(name: str = "ann", **fields: Any) -> User:
+def a_person(name: str = "ann", *, may_export: bool = True, **fields: Any) -> User:
     """Create a user who cannot log in by password: hashing one takes longer than most tests."""
-    return User.objects.create(username=name, email=f"{name}@example.com", password="!", **fields)
+    person = User.objects.create(username=name, email=f"{name}@example.com", password="!", **fields)
+    if may_export:
+        person.user_permissions.add(Permission.objects.get(codename="add_export"))
+    return person
 
 
 def an_export(user: User | None = None, *, file_format: Format = Format.CSV, **selection: Any) -> Export:

@@ -16,9 +16,10 @@ from django.test import Client
 from orders.exports import building, download, files, housekeeping
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Failure, Format
+from orders.models import Order
 from tests.orders.exports.factories import a_person, an_export, many_orders
 from tests.orders.exports.readers import read_csv
-from tests.orders.factories import at_once
+from tests.orders.factories import at_once, products
 
 # Building takes a transaction of its own. The tests without it are marked: emptying all tables takes longer than they.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("storage_folder")]
@@ -152,6 +153,8 @@ def test_nobody_but_the_owner_and_permitted_staff_learns_that_it_exists() -> Non
         assert client.post(f"/exports/{export.pk}/repeat/").status_code == 404
         unknown = client.get(f"/api/exports/{uuid4()}").json()
         assert client.get(paths[0]).json().keys() == unknown.keys()
+    without_rights = logged_in(a_person("guest", may_export=False))
+    assert {status_of(without_rights, path) for path in paths + pages} == {403}
     for insider in (User.objects.get(username="ann"), permitted, a_person("root", is_superuser=True, is_staff=True)):
         assert [status_of(logged_in(insider), path) for path in paths + pages] == [200, 200, 200, 286]
 
@@ -302,3 +305,33 @@ def test_all_states_have_their_name_in_the_api() -> None:
     document = Client().get("/api/openapi.json").json()
     assert document["components"]["schemas"]["ExportOut"]["properties"]["state"]["enum"] == list(ExportState.values)
     assert document["components"]["schemas"]["ExportIn"]["properties"]["format"]["enum"] == list(Format.values)
+
+
+def test_an_export_needs_the_right_at_every_door() -> None:
+    guest = a_person("guest", may_export=False, is_staff=True)
+    guest.user_permissions.add(Permission.objects.get(codename="view_order"))
+    client = logged_in(guest)
+    assert ask(client).status_code == 403
+    assert client.get("/exports/").status_code == 403
+    assert client.post("/exports/", {"format": "csv"}).status_code == 403
+    products()
+    many_orders(1)
+    order = Order.objects.get()
+    client.post("/admin/orders/order/", {"action": "export_as_csv", "_selected_action": [str(order.pk)]})
+    assert "Export these" not in client.get("/admin/orders/order/").content.decode()
+    assert not Export.objects.exists()
+
+
+def test_looking_at_exports_of_others_is_not_cancelling_or_repeating_them() -> None:
+    export = an_export()
+    auditor = a_person("auditor", may_export=False, is_staff=True)
+    auditor.user_permissions.add(Permission.objects.get(codename="view_export"))
+    client = logged_in(auditor)
+    page = client.get(f"/exports/{export.pk}/").content.decode()
+    assert "Cancel the export" not in page
+    for path in (f"/api/exports/{export.pk}/cancel", f"/exports/{export.pk}/cancel/", f"/exports/{export.pk}/repeat/"):
+        assert client.post(path).status_code == 403
+    export.refresh_from_db()
+    assert export.is_active
+    auditor.user_permissions.add(Permission.objects.get(codename="change_export"))
+    assert logged_in(User.objects.get(pk=auditor.pk)).post(f"/api/exports/{export.pk}/cancel").status_code == 202

@@ -122,8 +122,20 @@ class Baton:
     #: After it was sent until a message may count as lost: longer than a handler's hard limit, so that a transaction
     #: which is just being committed is not taken for one that never began.
     reconcile_grace_seconds: float = 60
+    #: After which doctor and board remind of a pause, and of a circuit that is open: a pause is for an afternoon, and
+    #: what a circuit waits for is somebody's to mend by then.
+    pause_age_seconds: float = 86_400
+    circuit_age_seconds: float = 3_600
+    #: How far ahead a retry may be due: further than any backoff, and it was a clock that ran ahead or a person.
+    retry_ahead_seconds: float = 86_400
+    #: After it was sent, until a message that is neither done, retried nor dead is told of: its queue does not keep up.
+    queue_age_seconds: float = 900
     #: Database connections that the web processes may hold, one per thread; ``manage.py doctor`` adds them up.
     web_connection_count: int = 16
+    #: Celery's commands of remote control that a worker executes beside those that read: ("revoke", "pool_grow").
+    remote_control_commands: tuple[str, ...] = ()
+    #: Of the project: what each process says that it runs. Empty: the version in the project's pyproject.toml.
+    release: str = ""
 
     @property
     def max_message_age_seconds(self) -> float:
@@ -192,6 +204,9 @@ def _checked(key: str, value: Any, field: Field[Any]) -> Any:
         return checked_queues(value)
     if field.type is str:
         is_right, wanted = isinstance(value, str), "a text"
+    elif field.type == tuple[str, ...]:
+        value = tuple(value) if isinstance(value, list) else value
+        is_right, wanted = isinstance(value, tuple) and all(isinstance(one, str) for one in value), "a list of texts"
     elif isinstance(field.default, tuple):
         value = tuple(value) if isinstance(value, list) else value
         is_right = isinstance(value, tuple) and all(_is_count(one) for one in value)

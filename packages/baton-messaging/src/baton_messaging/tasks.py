@@ -24,7 +24,7 @@ def prune() -> dict[str, int]:
 @scheduled_task("baton.tend_dead_letters", soft_time_limit=50, time_limit=55)  # a minute to the next tick
 def tend_dead_letters() -> dict[str, int]:
     """Notice what took effect, let replays go on or stop, and tell owners what died."""
-    resolved_count = resolve_applied()
+    resolved_count = resolve_applied(any_open=True)
     advance()
     counts = {"resolved": resolved_count, "alerts": send_alerts()}
     if any(counts.values()):

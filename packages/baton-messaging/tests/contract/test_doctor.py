@@ -5,8 +5,8 @@ from typing import Any
 import kombu
 import pytest
 from baton_messaging.diagnosis.doctor.broker import examine_broker
-from baton_messaging.diagnosis.doctor.examination import Status
 from baton_messaging.diagnosis.doctor.queues import examine_declarations
+from baton_messaging.health.diagnosis import Status
 from baton_messaging.routing.queues import EXCHANGE
 from celery import current_app
 
@@ -24,7 +24,7 @@ def _ask_this_broker(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_broker_and_its_version_are_named(broker: Broker) -> None:
     line = next(iter(examine_broker()))
     assert (line.what, line.status) == ("broker", Status.OK)
-    assert ("Valkey" if broker.is_valkey else "RabbitMQ 3.") in line.found
+    assert ("Valkey" if broker.is_valkey else "RabbitMQ 3.") in str(line.found)
 
 
 def test_an_old_rabbitmq_is_found(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,4 +51,4 @@ def test_a_queue_that_is_declared_otherwise_is_found_and_a_missing_one_is_not_ma
         finally:
             connection.channel().queue_delete("mails")
     assert (line.what, line.status) == ("declaration of mails", Status.FINDING)
-    assert line.remedy == "Run: python manage.py migrate_queue mails"
+    assert line.command == "python manage.py migrate_queue mails"

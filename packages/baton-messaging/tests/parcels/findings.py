@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from baton_messaging.extend import owner_of_queue
-from baton_messaging.extend.findings import MAX_EXAMPLES, Finding, finds, keys_processed, was_published, window
+from baton_messaging.extend.findings import Rows, finds, keys_processed, was_published
 from django.db.models import Exists, OuterRef, UUIDField
 from django.db.models.functions import Cast
 
@@ -11,26 +10,15 @@ from tests.parcels.events import ParcelHandedIn
 from tests.parcels.models import Parcel, Stamp
 
 
-@finds
-def parcels_without_message() -> Finding | None:
-    """Return the recent parcels that have no message in the outbox."""
-    after, before = window()
-    handed_in = Parcel.objects.filter(handed_in_at__gte=after, handed_in_at__lt=before)
-    return _finding("parcels without a message", handed_in.filter(~was_published(ParcelHandedIn)).values_list("pk"))
+@finds("parcels without a message", queue="parcels", remedy="Look at them.")
+def parcels_without_message(rows: Rows) -> Iterable[object]:
+    """Return the parcels that have no message in the outbox."""
+    handed_in = rows.select(Parcel.objects.all(), at="handed_in_at")
+    return handed_in.filter(~was_published(ParcelHandedIn)).values_list("pk", flat=True)
 
 
-@finds
-def processed_without_stamp() -> Finding | None:
-    """Return the recent parcels that count as counted and have no stamp."""
-    after, before = window()
+@finds("parcels without a stamp", queue="parcels", remedy="Look at them.")
+def processed_without_stamp(rows: Rows) -> Iterable[object]:
+    """Return the parcels that count as counted and have no stamp."""
     stamped = Exists(Stamp.objects.filter(parcel_id=Cast(OuterRef("key"), UUIDField())))
-    keys = keys_processed("parcels.count", after=after, before=before, unless=stamped)
-    return _finding("parcels without a stamp", [(key,) for key in keys])
-
-
-def _finding(what: str, rows: Iterable[tuple[object, ...]]) -> Finding | None:
-    keys = [str(key) for (key,) in rows]
-    if not keys:
-        return None
-    owner = str(owner_of_queue("parcels"))
-    return Finding(what=what, count=len(keys), examples=tuple(keys[:MAX_EXAMPLES]), owner=owner, remedy="Look at them.")
+    return keys_processed("parcels.count", rows, unless=stamped)

@@ -5,9 +5,12 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from baton_messaging.conf import Team
+from baton_messaging.health.diagnosis import Status
+from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Attempt
 from baton_messaging.recovery import reconciler
-from baton_messaging.recovery.findings import Finding
+from baton_messaging.recovery.findings import Contradiction
 from celery import current_app
 from django.core.management import CommandError, call_command
 
@@ -33,9 +36,12 @@ def test_a_dry_run_says_what_would_be_sent() -> None:
 
 
 def test_what_cannot_be_repaired_is_told_with_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    finding = Finding(what="parcels without a message", count=2, examples=("a", "b"), owner="Shop", remedy="Mend it.")
+    about, shop = Resource(Kind.DATA, "parcels"), Team("Shop", "shop@example.com")
+    finding = Contradiction(
+        about, "parcels without a message", Status.FINDING, "2: a, b", remedy="Mend it.", owner=shop
+    )
     monkeypatch.setattr(reconciler, "findings", lambda: [finding])
-    assert "parcels without a message: 2 (a, b). Shop: Mend it." in reconcile()
+    assert "parcels without a message: 2: a, b. Shop <shop@example.com>: Mend it." in reconcile()
 
 
 def test_a_broker_that_does_not_answer_is_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> None:

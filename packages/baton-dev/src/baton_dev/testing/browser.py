@@ -26,6 +26,9 @@ _OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# What a Content-Security-Policy refuses is a complaint by name, beside Chromium's own line in the console.
+_REPORT_VIOLATIONS = """document.addEventListener("securitypolicyviolation", event => console.error(
+  `Content-Security-Policy: ${event.effectiveDirective} refused ${event.blockedURI || "inline"} ${event.sample}`))"""
 ColorScheme = Literal["light", "dark"]
 OpenPage = Callable[..., Page]
 OpenAs = Callable[..., Page]
@@ -54,6 +57,7 @@ class Tab:
 
     def __init__(self, browser: Browser, **options: Any) -> None:
         self.page = browser.new_context(**options).new_page()
+        self.page.add_init_script(_REPORT_VIOLATIONS)
         self.page.context.set_default_timeout(30_000)
         self.page.on("console", lambda message: self._complain(message.text) if _is_complaint(message) else None)
         self.page.on("pageerror", lambda error: self._complain(str(error)))

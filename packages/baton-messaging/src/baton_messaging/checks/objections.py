@@ -1,6 +1,12 @@
-"""How a check says what it objects to: what is wrong, what to do, and where that is explained."""
+"""How a check says what it objects to: a diagnosis of the project's code or settings, shown as Django shows its checks.
+
+What is wrong is its ``found``, what to do its ``remedy``; the page that explains the question comes with it.
+"""
 
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+
+from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.resource import Kind, Resource
 
 PAGE = "baton_messaging/checks/design-checklist.md"  # travels with the package
 ANCHORS = {
@@ -17,5 +23,13 @@ ANCHORS = {
 
 def objection(check_id: str, text: str, *, hint: str) -> CheckMessage:
     """Return the message ``baton.<check_id>``; E is an error, W a warning, the first digit the question's."""
-    kind = Error if check_id.startswith("E") else Warning
-    return kind(text, hint=f"{hint}\n\tSee {PAGE}#{ANCHORS[check_id[1]]}", id=f"baton.{check_id}")
+    about = Resource(Kind.SETTING, f"baton.{check_id}")
+    page = f"{PAGE}#{ANCHORS[check_id[1]]}"
+    return as_message(Diagnosis(about, "system checks", Status.FINDING, text, remedy=hint, link=page))
+
+
+def as_message(diagnosis: Diagnosis) -> CheckMessage:
+    """Return the diagnosis of a setting as Django's checks have it."""
+    check_id = diagnosis.about.name
+    kind = Error if check_id.startswith("baton.E") else Warning
+    return kind(str(diagnosis.found), hint=f"{diagnosis.remedy}\n\tSee {diagnosis.link}", id=check_id)

@@ -12,6 +12,7 @@ from django.db import Error as DatabaseError
 from django.db import transaction
 
 from baton_messaging.conf import baton
+from baton_messaging.consuming.blocked import was_blocked
 from baton_messaging.consuming.failures import record_failure
 from baton_messaging.consuming.requeue import REFUSALS, requeue_bundle, split_bundle
 from baton_messaging.consuming.shutdown import is_being_stopped, is_time_up
@@ -78,7 +79,7 @@ def _deliver_once(task: Task, bundle: Bundle, *, has_whole_limit: bool) -> bool:
         if not _may_run_together(task, bundle) or not _run_together(task, bundle):
             _run_one_by_one(task, bundle)
     except SoftTimeLimitExceeded as limit:
-        if not has_whole_limit:
+        if not has_whole_limit or was_blocked():
             return False
         _settle_over_time(task, bundle, limit)
     return True
@@ -113,9 +114,9 @@ def _run_one_by_one(task: Task, bundle: Bundle) -> None:
 
 
 def _end_over_time(task: Task, bundle: Bundle, error: DatabaseError) -> bool:
-    """End what has had its time if the database is there: if not, that is why. Tell whether the bundle is settled."""
+    """End what has had its time, unless the database is away or a session blocked it. Tell whether it is settled."""
     with suppress(DatabaseError):
-        if is_database_there():
+        if is_database_there() and not was_blocked():
             limit = SoftTimeLimitExceeded()
             limit.__cause__ = error
             _settle_over_time(task, bundle, limit)

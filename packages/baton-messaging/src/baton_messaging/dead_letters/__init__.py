@@ -5,19 +5,7 @@ every way a message can die ends in one list. The admin's desk, ``manage.py dead
 to the same functions.
 """
 
-from baton_messaging.dead_letters.intake.record import (
-    RowIdentity,
-    claim_identity,
-    record_dead_letter,
-    record_unreadable,
-)
+from baton_messaging.dead_letters.intake.record import RowIdentity, record_dead_letter, record_unreadable_row
 from baton_messaging.dead_letters.intake.refused import record_bad_body, record_refused
 
-__all__ = [
-    "RowIdentity",
-    "claim_identity",
-    "record_bad_body",
-    "record_dead_letter",
-    "record_refused",
-    "record_unreadable",
-]
+__all__ = ["RowIdentity", "record_bad_body", "record_dead_letter", "record_refused", "record_unreadable_row"]

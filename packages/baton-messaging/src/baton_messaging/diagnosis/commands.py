@@ -23,6 +23,11 @@ def worker(queue: str) -> str:
     return f"python -m celery -A {_application()} worker -Q {queue}"
 
 
+def sql(statement: str, *values: object) -> str:
+    """Return the command that sends a statement to the project's database. Values are numbers and quoted names."""
+    return f'python manage.py dbshell -- -c "{statement % values}"'
+
+
 def _application() -> str:
     name = current_app.main or ""
     return name if _is_module(name) else "YOUR_PROJECT"

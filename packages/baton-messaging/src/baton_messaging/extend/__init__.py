@@ -10,6 +10,7 @@ not before; no line in ``AppConfig.ready()`` is needed. Each has a module of tha
 | what an id means to triage | ``triage.py`` | ``register(SubjectKind(…))`` | ``extend.triage`` |
 | a question of ``manage.py doctor`` | ``doctor.py`` | ``@examines("storage")``, ``observed`` | ``extend.doctor`` |
 | a contradiction for the reconciler to report | ``findings.py`` | ``@finds`` | ``extend.findings`` |
+| a check of what consumers depend on | ``health.py`` | ``@health_check("carrier")`` | ``extend.health`` |
 | figures at ``/metrics`` | ``metrics.py`` | ``contribute("exports", …)`` | ``extend.metrics`` |
 
 Receivers of signals (``baton_messaging.signals``) are connected in ``AppConfig.ready()``, as with any Django signal.

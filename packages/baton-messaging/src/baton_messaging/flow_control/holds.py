@@ -22,9 +22,10 @@ class Hold:
     cause: Pause | Circuit | None = None
 
     def __str__(self) -> str:
+        """Return the reason, without the name of whoever paused: customers read it, too."""
         since = self.since.strftime("%Y-%m-%d %H:%M UTC")
         if self.by:
-            return _("paused by %(who)s since %(since)s") % {"who": self.by, "since": since}
+            return _("paused since %(since)s") % {"since": since}
         return _("waits since %(since)s: the last messages all failed, one at a time is tried") % {"since": since}
 
 

@@ -11,6 +11,7 @@ from baton_messaging.models.audit import AuditedDeadLetter, AuditEntry
 from baton_messaging.models.dead_letter import DeadLetter
 from baton_messaging.models.flow_control import Circuit, Pause
 from baton_messaging.models.group_alert import GroupAlert
+from baton_messaging.models.health_check import HealthCheck
 from baton_messaging.models.heartbeat import Heartbeat
 from baton_messaging.models.inbox import ProcessedMessage
 from baton_messaging.models.interruption import Interruption
@@ -26,6 +27,7 @@ __all__ = [
     "Circuit",
     "DeadLetter",
     "GroupAlert",
+    "HealthCheck",
     "Heartbeat",
     "Interruption",
     "Minute",

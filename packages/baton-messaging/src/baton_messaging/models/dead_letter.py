@@ -5,15 +5,17 @@
      │ └──discard──▶ discarded ◀┘ (only from open)      every arrow is one UPDATE whose WHERE names the state it leaves
      └────restore───────┘
 
-Invariant: at most one unsettled row per consumer and message (``baton_dead_letter_unsettled_once``); ``settled_at``
-says what ``state`` says (``baton_dead_letter_settled_at_says_what_state_says``).
+Invariant: at most one unsettled row per consumer and message (``baton_dead_letter_unsettled_once``), and per thing that
+is no message (``baton_dead_letter_unreadable_once``): what comes again is counted. ``settled_at`` says what ``state``
+says (``baton_dead_letter_settled_at_says_what_state_says``).
 """
 
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
+from uuid import UUID
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
@@ -95,13 +97,19 @@ class DeadLetterQuerySet(models.QuerySet["DeadLetter"]):
         """Take back requested ones that died again, with what is known of the new death."""
         return self.filter(state=State.REQUESTED).update(state=State.OPEN, died_at=Now(), **death)
 
-    def discard(self) -> int:
+    def count_again(self, identity: UUID) -> int:
+        """Count another arrival of something unreadable that is on the list and not settled."""
+        return self.unsettled().filter(identity=identity).update(seen_count=F("seen_count") + 1, last_seen_at=Now())
+
+    def discard(self, *, by: str) -> int:
         """Settle open ones without an effect."""
-        return self.open().update(state=State.DISCARDED, settled_at=Now(), replay=None, requested_at=None)
+        return self.open().update(
+            state=State.DISCARDED, settled_at=Now(), settled_by=by, replay=None, requested_at=None
+        )
 
     def restore(self) -> int:
         """Open discarded ones again."""
-        return self.filter(state=State.DISCARDED).update(state=State.OPEN, settled_at=None)
+        return self.filter(state=State.DISCARDED).update(state=State.OPEN, settled_at=None, settled_by="")
 
 
 class DeadLetter(models.Model):
@@ -119,6 +127,10 @@ class DeadLetter(models.Model):
     attempt_count = models.PositiveSmallIntegerField(_("attempts"), default=0)
     envelope = JSONField(_("envelope"), null=True)
     raw = models.TextField(_("as it came"), blank=True)
+    # Of what is no message: the same for the same thing, so that each arrival of it after the first is only counted.
+    identity = models.UUIDField(null=True, editable=False)
+    seen_count = models.PositiveIntegerField(_("arrivals"), default=1, db_default=1)
+    last_seen_at = models.DateTimeField(_("last arrival"), null=True)
     task_id = models.CharField(_("task id"), max_length=200, blank=True, default="")
     fingerprint = models.CharField(_("group"), max_length=64)
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN)
@@ -132,6 +144,8 @@ class DeadLetter(models.Model):
     # taken it up: a claim moves it on.
     due_at = models.DateTimeField(_("to be sent at"), null=True)
     settled_at = models.DateTimeField(_("settled at"), null=True)
+    # The person who discarded or edited it, or the worker that has processed the message after all.
+    settled_by = models.CharField(_("settled by"), max_length=200, blank=True, default="", db_default="")
     replay_count = models.PositiveSmallIntegerField(_("replays"), default=0)
     replay = models.ForeignKey(
         "baton_messaging.Replay",
@@ -161,6 +175,11 @@ class DeadLetter(models.Model):
                 fields=["message_id", "consumer"],
                 condition=models.Q(state__in=UNSETTLED),
                 name="baton_dead_letter_unsettled_once",
+            ),
+            models.UniqueConstraint(
+                fields=["identity"],
+                condition=models.Q(state__in=UNSETTLED),
+                name="baton_dead_letter_unreadable_once",
             ),
             models.CheckConstraint(condition=models.Q(reason__in=Reason.values), name="baton_dead_letter_reason_known"),
             models.CheckConstraint(condition=models.Q(state__in=State.values), name="baton_dead_letter_state_known"),
@@ -202,4 +221,13 @@ def retention() -> timedelta:
 
 def inbox_row() -> Exists:
     """Return the condition that the inbox has the dead letter's message."""
-    return Exists(ProcessedMessage.objects.filter(message_id=OuterRef("message_id"), consumer=OuterRef("consumer")))
+    return Exists(_processed())
+
+
+def worker_of_message() -> Subquery:
+    """Return the worker that has processed the dead letter's message, for rows whose message has its inbox row."""
+    return Subquery(_processed().values("worker")[:1])
+
+
+def _processed() -> models.QuerySet[ProcessedMessage]:
+    return ProcessedMessage.objects.filter(message_id=OuterRef("message_id"), consumer=OuterRef("consumer"))

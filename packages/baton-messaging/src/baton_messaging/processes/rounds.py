@@ -6,6 +6,8 @@ Relay and collector have the loop's end and its back-off in common, too: ``Round
 import random
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic
 from types import FrameType
 from typing import Final
@@ -14,6 +16,7 @@ import structlog
 
 from baton_messaging.conf import baton
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
+from baton_messaging.processes.introduction import introduce
 
 log = structlog.get_logger(__name__)
 
@@ -25,6 +28,7 @@ class RoundHeartbeat:
 
     def __init__(self, role: str) -> None:
         self._heartbeat = HeartbeatWriter(role)
+        introduce(role, self._heartbeat.name)
         self._count = 0
         self._counted: float | None = None
 
@@ -32,9 +36,9 @@ class RoundHeartbeat:
         """Begin to beat."""
         self._heartbeat.start()
 
-    def stop(self) -> None:
-        """Delete the row."""
-        self._heartbeat.stop()
+    def stop(self, ended_by: str) -> None:
+        """Say that the process ends, and by what."""
+        self._heartbeat.stop(ended_by)
 
     def round(self, count: int = 0) -> None:
         """Note that a round was completed, with ``count`` messages."""
@@ -75,6 +79,7 @@ class RoundProcess:
 
     def __init__(self, role: str) -> None:
         self._stopping = threading.Event()
+        self._stopped_by = "stopped"
         self._trouble_count = 0  # in a row
         self._heartbeat = RoundHeartbeat(role)
 
@@ -82,10 +87,23 @@ class RoundProcess:
         """Finish what is begun, then return from run()."""
         self._stopping.set()
 
+    @contextmanager
+    def _beating(self) -> Iterator[None]:
+        """Beat meanwhile; at the end, say what ended the process."""
+        self._heartbeat.start()
+        try:
+            yield
+        except BaseException as error:
+            self._stopped_by = f"ended by an error: {type(error).__name__}"
+            raise
+        finally:
+            self._heartbeat.stop(self._stopped_by)
+
     def stop_on_signals(self) -> None:
         """Let SIGTERM and SIGINT stop the process."""
 
-        def handle(_signum: int, _frame: FrameType | None) -> None:
+        def handle(signum: int, _frame: FrameType | None) -> None:
+            self._stopped_by = f"stopped by {signal.Signals(signum).name}"
             self.stop()
 
         signal.signal(signal.SIGTERM, handle)

@@ -1,19 +1,27 @@
 """Findings report rows of the apps that contradict the messages: what sending again cannot repair.
 
-An app contributes a check by ``@finds`` on a function without arguments in its ``findings.py``. Each check looks at a
-window of the recent past, so that its price does not grow with the tables.
+An app contributes a check by ``@finds`` on a function in its ``findings.py``. It is asked in two ways: the reconciler,
+doctor and board ask about a window of the recent past, so that its price does not grow with the tables; triage asks
+about single keys, whatever their age.
 """
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from datetime import timedelta
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
 
 import structlog
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.database.errors import is_database_away
-from baton_messaging.routing.discovery import discover
+from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import said
+from baton_messaging.routing.discovery import Registry
+from baton_messaging.routing.queues import queue_named
 
 log = structlog.get_logger(__name__)
 
@@ -23,45 +31,128 @@ SETTLED_AFTER: Final = timedelta(minutes=5)
 LOOKED_AT_FOR: Final = timedelta(minutes=10)
 MAX_EXAMPLES: Final = 5
 
+_Model = TypeVar("_Model", bound=models.Model)
+
 
 @dataclass(frozen=True)
-class Finding:
-    """Rows that contradict each other."""
+class Rows:
+    """The rows that a check looks at: those of a time (``after`` inclusive, ``before`` exclusive), or of some keys."""
 
-    what: str
-    count: int
-    examples: tuple[str, ...]  # ids
-    owner: str
-    remedy: str
+    after: datetime
+    before: datetime
+    keys: tuple[str, ...] | None = None
+
+    def select(
+        self,
+        rows: "models.QuerySet[_Model]",
+        *,
+        at: str,
+        bound: Callable[[datetime], Any] = lambda moment: moment,
+        key: str = "pk",
+    ) -> "models.QuerySet[_Model]":
+        """Return those of ``rows``. ``at``: the field that tells their time; ``bound`` makes its value of a time."""
+        if self.keys is None:
+            return rows.filter(**{f"{at}__gte": bound(self.after), f"{at}__lt": bound(self.before)})
+        field = rows.model._meta.pk if key == "pk" else rows.model._meta.get_field(key)
+        return rows.filter(**{f"{key}__in": list(_values_of(field, self.keys))})
+
+
+def recent(*, looked_at_for: timedelta = LOOKED_AT_FOR) -> Rows:
+    """Return the rows of the recent past."""
+    until = timezone.now() - SETTLED_AFTER
+    return Rows(until - looked_at_for, until)
+
+
+@dataclass(frozen=True)
+class Contradiction(Diagnosis):
+    """The diagnosis of rows that contradict the messages, with the keys of all that do."""
+
+    keys: tuple[str, ...] = ()
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Return as many keys as anybody reads."""
+        return self.keys[:MAX_EXAMPLES]
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON types."""
-        return {**asdict(self), "examples": list(self.examples)}
+        return {**super().as_dict(), "count": len(self.keys), "examples": list(self.examples)}
 
 
-Check = Callable[[], Finding | None]
-_checks: dict[str, Check] = {}
+Find = Callable[[Rows], Iterable[object]]
 
 
-def finds(check: Check) -> Check:
-    """Register a check: a function that returns what it found, or None."""
-    _checks[f"{check.__module__}.{check.__name__}"] = check
-    return check
+@dataclass(frozen=True)
+class Check:
+    """What must not be: ``find`` returns the keys of the rows of which it is true."""
+
+    find: Find
+    what: Text
+    queue: str
+    remedy: Text
 
 
-def findings() -> list[Finding]:
+_CHECKS: Registry[str, Check] = Registry("findings")
+
+
+def finds(what: Text, *, queue: str, remedy: Text) -> Callable[[Find], Find]:
+    """Register a check. ``queue``: whose owner answers for what is found."""
+
+    def register(function: Find) -> Find:
+        _CHECKS.add(f"{function.__module__}.{function.__name__}", Check(function, what, queue, remedy))
+        return function
+
+    return register
+
+
+def findings(rows: Rows | None = None) -> list[Contradiction]:
     """Run all checks. One that fails is logged, and keeps no other from being run. Raises when the database is away."""
-    discover("findings")
-    found = [_run(name, check) for name, check in sorted(_checks.items())]
-    return [finding for finding in found if finding is not None]
+    rows = rows or recent()
+    found = ((name, check, _run(name, check, rows)) for name, check in sorted(_CHECKS.all().items()))
+    return [_contradiction(name, check, keys) for name, check, keys in found if keys]
 
 
-def _run(name: str, check: Check) -> Finding | None:
+def contradicting(keys: Collection[str]) -> Mapping[str, list[Contradiction]]:
+    """Return what is wrong with the rows of some keys, by key; keys of which nothing is wrong are left out.
+
+    Raises when the database is away.
+    """
+    rows, found = replace(recent(), keys=tuple(keys)), dict[str, list[Contradiction]]()
+    for name, check in sorted(_CHECKS.all().items()):
+        for key in _run(name, check, rows):
+            found.setdefault(key, []).append(_contradiction(name, check, [key]))
+    return found
+
+
+def _run(name: str, check: Check, rows: Rows) -> list[str]:
     try:
         with transaction.atomic():
-            return check()
+            return [str(key) for key in check.find(rows)]
     except Exception as error:
         if is_database_away(error):
             raise
         log.exception("check_failed", check=name)
-        return None
+        return []
+
+
+def _contradiction(name: str, check: Check, keys: list[str]) -> Contradiction:
+    text = _("%(count)s: %(examples)s") if len(keys) <= MAX_EXAMPLES else _("%(count)s, as %(examples)s")
+    return Contradiction(
+        about=Resource(Kind.DATA, name),
+        what=check.what,
+        status=Status.FINDING,
+        found=said(text, count=len(keys), examples=", ".join(keys[:MAX_EXAMPLES])),
+        wanted=_("none"),
+        remedy=check.remedy,
+        owner=queue_named(check.queue).owner,
+        keys=tuple(keys),
+    )
+
+
+def _values_of(field: Any, keys: Iterable[str]) -> Iterable[Any]:
+    """Return the keys that can be values of the field: triage asks with whatever a person typed."""
+    for key in keys:
+        try:
+            yield field.to_python(key)
+        except ValidationError:
+            continue

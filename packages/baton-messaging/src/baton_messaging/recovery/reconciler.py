@@ -12,7 +12,7 @@ import structlog
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.conf import baton
-from baton_messaging.recovery.findings import Finding, findings
+from baton_messaging.recovery.findings import Contradiction, findings
 from baton_messaging.recovery.loss_rule import QueueState
 from baton_messaging.recovery.losses import Loss, is_any_suspect, losses_of
 from baton_messaging.recovery.queue_states import take_snapshot
@@ -37,7 +37,7 @@ class Outcome:
     lost: dict[str, int] = field(default_factory=dict)
     sent_again: dict[str, int] = field(default_factory=dict)
     broker_error: str = ""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Contradiction] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
         """Return what the log says."""
@@ -67,7 +67,8 @@ def reconcile(*, dry_run: bool = False) -> Outcome:
         log.warning("reconciler_cannot_ask_broker", error_class=outcome.broker_error)
     outcome.findings = findings()
     for finding in outcome.findings:
-        log.error("contradiction", what=finding.what, row_count=finding.count, examples=",".join(finding.examples))
+        examples = ",".join(finding.examples)
+        log.error("contradiction", what=str(finding.what), row_count=len(finding.keys), examples=examples)
     log.info("reconciled", dry_run=dry_run, **outcome.counts())
     return outcome
 

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from baton_messaging.conf import baton
 from baton_messaging.database.json_field import MAX_SHOWN_CHARS
-from baton_messaging.dead_letters import RowIdentity, record_dead_letter, record_unreadable
+from baton_messaging.dead_letters import RowIdentity, record_dead_letter, record_unreadable_row
 from baton_messaging.errors import Undecodable, UnknownEvent
 from baton_messaging.events import is_known
 from baton_messaging.flow_control.holds import current_holds
@@ -94,12 +94,11 @@ def _deliveries(rows: list[OutboxMessage]) -> Iterator[Delivery]:
 def _dead_letter_unreadable(row: OutboxMessage, error: Undecodable) -> None:
     if not OutboxMessage.objects.of_claim([row]).select_for_update().exists():
         return  # another relay has it
-    record_unreadable(
+    record_unreadable_row(
+        RowIdentity(row.message_id, row.name, row.key),
         consumer=RELAY,
         raw=str(row.payload)[:MAX_SHOWN_CHARS],
-        reason=Reason.UNDECODABLE,
         error=describe(error),
-        message=RowIdentity(row.message_id, row.name, row.key),
     )
     OutboxMessage.objects.mark_published({row: {*row.sent_to, RELAY}})
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.conf import baton
 from baton_messaging.database.json_field import MAX_SHOWN_CHARS
-from baton_messaging.dead_letters import RowIdentity, record_dead_letter, record_unreadable
+from baton_messaging.dead_letters import RowIdentity, record_dead_letter, record_unreadable_row
 from baton_messaging.errors import Undecodable
 from baton_messaging.flow_control.probes import tend
 from baton_messaging.messages.envelope import Envelope
@@ -93,11 +93,10 @@ def _dead_letter(attempt: Attempt, envelope: Envelope, error: Exception) -> None
 def _dead_letter_unreadable(attempt: Attempt, error: Undecodable) -> None:
     if not Attempt.objects.mark_sent([attempt]):
         return  # another relay has it
-    record_unreadable(
+    record_unreadable_row(
+        RowIdentity(attempt.message_id, "", attempt.key),
         consumer=attempt.consumer,
         raw=str(attempt.envelope)[:MAX_SHOWN_CHARS],
-        reason=Reason.UNDECODABLE,
         error=describe(error),
         attempt_count=attempt.attempt,
-        message=RowIdentity(attempt.message_id, "", attempt.key),
     )

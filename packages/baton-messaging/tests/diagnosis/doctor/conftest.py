@@ -8,6 +8,7 @@ import pytest
 from baton_messaging.conf import baton
 from baton_messaging.diagnosis.doctor import broker, examination
 from baton_messaging.models import Heartbeat
+from baton_messaging.routing.discovery import Registry
 from django.utils import timezone
 
 
@@ -36,6 +37,8 @@ def broker_url(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 @pytest.fixture
 def longer_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait longer for those that answer: the tests' machine may be busy."""
-    longer = {one.name: replace(one, deadline_seconds=15) for one in examination.all_examinations()}
+    longer: Registry[str, examination.Examination] = Registry("doctor")
+    for one in examination.all_examinations():
+        longer.add(one.name, replace(one, deadline_seconds=15))
     monkeypatch.setattr(examination, "_REGISTER", longer)
     monkeypatch.setattr(broker, "ANSWER_SECONDS", 10)

@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from baton_dev.testing.failover import READ_ONLY, new_connections
+from baton_messaging.conf import Team
 from baton_messaging.dead_letters.operations.replay import replay
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.diagnosis.doctor import messages
-from baton_messaging.diagnosis.doctor.database import clock_observation
-from baton_messaging.diagnosis.doctor.examination import Observation, Status, all_examinations
+from baton_messaging.diagnosis.doctor.database import clock_diagnosis
+from baton_messaging.diagnosis.doctor.examination import all_examinations
+from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.observability.statistics.outbox import outbox_standing
-from baton_messaging.recovery.findings import Finding
 from celery import current_app
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -28,8 +31,8 @@ from tests.relaying.outbox_and_queue import place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("living")]
 
-PLATFORM = "Platform team <platform@example.com>"
-WAREHOUSE = "Warehouse team <warehouse@example.com>"
+PLATFORM = Team("Platform team", "platform@example.com")
+WAREHOUSE = Team("Warehouse team", "warehouse@example.com")
 EXAMINATIONS = {
     "eviction policy of the broker": "broker",
     "memory of the broker": "broker",
@@ -38,6 +41,7 @@ EXAMINATIONS = {
     "relay": "processes",
     "collector": "processes",
     "beat": "processes",
+    "parcels without their message": "rows and their messages",
     "lag of the outbox": "outbox",
     "messages that the broker refused": "outbox",
     "size of processed messages": "retention",
@@ -46,10 +50,11 @@ EXAMINATIONS = {
 }
 
 
-def ask(what: str) -> Observation:
-    """Return the line about one thing; only its own examination is asked."""
+def ask(what: str) -> Diagnosis:
+    """Return the line about one thing, as it reads; only its own examination is asked."""
     (examination,) = [one for one in all_examinations() if one.name == EXAMINATIONS.get(what, what)]
-    return next(line for line in examination.examine() if line.what == what)
+    line = next(line for line in examination.examine() if str(line.what) == what)
+    return replace(line, found=str(line.found), wanted=str(line.wanted), remedy=str(line.remedy))
 
 
 @contextmanager
@@ -72,7 +77,7 @@ def test_an_evicting_broker_is_found() -> None:
     with valkey(maxmemory_policy="allkeys-lru"):
         line = ask("eviction policy of the broker")
     assert (line.status, line.found, line.wanted) == (Status.FINDING, "allkeys-lru", "noeviction")
-    assert "maxmemory-policy noeviction" in line.remedy
+    assert "maxmemory-policy noeviction" in str(line.remedy)
     assert line.owner == PLATFORM
 
 
@@ -94,18 +99,22 @@ def test_a_broker_that_keeps_nothing_is_found() -> None:
 def test_a_queue_without_a_worker_is_its_owners() -> None:
     Heartbeat.objects.filter(queues=["parcels"]).delete()
     line = ask("workers of parcels")
-    assert (line.status, line.found, line.owner) == (Status.FINDING, "nobody consumes it", WAREHOUSE)
-    assert "-Q parcels" in line.remedy
+    assert (line.status, line.found, line.owner) == (
+        Status.FINDING,
+        "nobody consumes it; no worker of it is known",
+        WAREHOUSE,
+    )
+    assert "-Q parcels" in line.command
 
 
 def test_a_worker_that_is_silent_or_takes_nothing_is_found() -> None:
     of_parcels = Heartbeat.objects.filter(queues=["parcels"])
     of_parcels.update(beaten_at=timezone.now() - timedelta(seconds=30))
-    assert ask("workers of parcels").found == "nobody consumes it"
+    assert "nobody consumes it; the last, parcels@test, fell silent 30 s ago" in str(ask("workers of parcels").found)
     of_parcels.update(beaten_at=timezone.now(), is_consuming=False)
     beat("second@test", "worker", queues=["parcels"])
     line = ask("workers of parcels")
-    assert (line.status, line.found) == (Status.FINDING, "second@test; not consuming: parcels@test")
+    assert (line.status, line.found) == (Status.FINDING, "parcels@test: no work is taken; second@test")
     assert line.remedy == "Restart parcels@test."
 
 
@@ -114,17 +123,17 @@ def test_a_process_that_is_missing_is_found(role: str) -> None:
     Heartbeat.objects.filter(role=role).delete()
     line = ask(role)
     assert line.status is Status.FINDING
-    assert line.found.startswith("no heartbeat")
-    assert line.remedy.startswith("Start: python")
+    assert str(line.found).startswith("no heartbeat")
+    assert line.command.startswith("python ")
     beat("stuck@test", role, is_consuming=False)
-    assert ask(role).found == "stuck: stuck@test"
+    assert ask(role).found == "lives, and does nothing: stuck@test"
 
 
 def test_a_relay_that_finds_the_broker_full_is_not_to_be_restarted() -> None:
     beat("full@test", "relay", is_consuming=False, trouble=Trouble.BROKER_FULL)
     line = ask("relay")
     assert (line.status, line.wanted) == (Status.FINDING, "a broker that takes messages")
-    assert line.remedy.startswith("Give the broker memory or disk")
+    assert str(line.remedy).startswith("Give the broker memory or disk")
 
 
 def test_an_outbox_that_nobody_empties_is_found() -> None:
@@ -153,21 +162,20 @@ def test_messages_that_the_broker_refused_are_found_with_the_error() -> None:
 
 def test_what_the_reconciler_cannot_repair_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask("rows and their messages").status is Status.OK
-    missing = Finding("parcels without their message", 2, ("a", "b"), WAREHOUSE, "Look at them.")
+    about, what = Resource(Kind.DATA, "parcels"), "parcels without their message"
+    missing = Diagnosis(about, what, Status.FINDING, "2: a, b", remedy="Look at them.", owner=WAREHOUSE)
     monkeypatch.setattr(messages, "findings", lambda: [missing])
-    line = ask("rows and their messages")
-    assert (line.status, line.owner, line.remedy) == (Status.FINDING, WAREHOUSE, "Look at them.")
-    assert line.found == "parcels without their message: 2 (as a, b)"
+    assert ask("parcels without their message") == missing
 
 
 def test_old_dead_letters_are_found_by_owner() -> None:
-    a_letter(owner=WAREHOUSE)
-    assert ask("dead letters").found == "1 dead letter open, none of them old"
+    a_letter(owner=str(WAREHOUSE))
+    assert ask("dead letters").found == "1 open, none of them old"
     for _ in range(2):
-        a_letter(owner=WAREHOUSE, died_at=timezone.now() - timedelta(days=2))
+        a_letter(owner=str(WAREHOUSE), died_at=timezone.now() - timedelta(days=2))
     line = ask("dead letters")
     assert (line.status, line.owner) == (Status.FINDING, WAREHOUSE)
-    assert line.found == "2 dead letters without a decision, the oldest for 48 h"
+    assert line.found == "2 dead letters without a decision, the oldest for 2 d"
 
 
 def test_rows_past_their_retention_are_found() -> None:
@@ -176,7 +184,7 @@ def test_rows_past_their_retention_are_found() -> None:
     ProcessedMessage.objects.filter(pk=row.pk).update(processed_at=timezone.now() - timedelta(days=92))
     line = ask("size of processed messages")
     assert line.status is Status.FINDING
-    assert "baton.prune" in line.remedy
+    assert "baton.prune" in str(line.remedy)
 
 
 def test_a_migration_that_is_not_applied_is_found() -> None:
@@ -186,11 +194,7 @@ def test_a_migration_that_is_not_applied_is_found() -> None:
         line = ask("migrations")
     finally:
         recorder.record_applied("sessions", "0001_initial")
-    assert (line.status, line.found, line.remedy) == (
-        Status.FINDING,
-        "1 not applied",
-        "Run: python manage.py migrate",
-    )
+    assert (line.status, line.found, line.command) == (Status.FINDING, "1 not applied", "python manage.py migrate")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -199,7 +203,7 @@ def test_a_database_that_takes_no_writes_is_found() -> None:
     with new_connections(READ_ONLY):
         line = ask("database")
     assert line.status is Status.FINDING
-    assert "standby" in line.remedy
+    assert "standby" in str(line.remedy)
 
 
 def test_more_processes_than_the_database_has_connections_for_are_found() -> None:
@@ -209,7 +213,7 @@ def test_more_processes_than_the_database_has_connections_for_are_found() -> Non
     beat("huge@test", "worker", queues=["sample"], capacity=5_000, child_count=5_000)
     line = ask("connections of the database")
     assert line.status is Status.FINDING
-    assert line.found.startswith("up to 50")
+    assert str(line.found).startswith("up to 50")
 
 
 @pytest.mark.parametrize(("offset_seconds", "status"), [(0, Status.OK), (-1, Status.OK), (3, Status.FINDING)])
@@ -217,13 +221,14 @@ def test_a_clock_that_is_off_is_found_and_a_slow_answer_is_not(offset_seconds: f
     before = datetime(2026, 1, 1, tzinfo=UTC)
     after = before + timedelta(seconds=1.5)
     theirs = before + timedelta(seconds=1.5 * (offset_seconds >= 0) + offset_seconds)
-    assert clock_observation("clock", theirs=theirs, before=before, after=after).status is status
+    assert clock_diagnosis("clock", theirs=theirs, before=before, after=after).status is status
 
 
 def test_contradicting_settings_are_found(settings: Any) -> None:
     settings.BATON = {**settings.BATON, "OUTBOX_RETENTION_DAYS": 900}
     line = ask("system checks")
-    assert (line.status, line.found) == (Status.FINDING, "baton.E006")
+    assert line.status is Status.FINDING
+    assert str(line.found).startswith("baton.E006: Expected OUTBOX_RETENTION_DAYS < INBOX_RETENTION_DAYS")
 
 
 def test_a_lease_that_is_renewed_too_seldom_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,9 @@ import django
 import pytest
 from baton_dev.testing.deadline import within
 from baton_dev.testing.smtp_server import smtp_server
-from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, Observation, Status
+from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS
 from baton_messaging.diagnosis.doctor.mail import examine_mail_server
+from baton_messaging.health.diagnosis import Diagnosis, Status
 from pytest_django import Settings
 
 MailTo = Callable[..., None]
@@ -33,7 +34,7 @@ def mail_to(settings: Settings) -> MailTo:
     return configure
 
 
-def examined() -> Observation:
+def examined() -> Diagnosis:
     (line,) = examine_mail_server()
     return line
 
@@ -42,7 +43,7 @@ def test_a_mail_server_that_lets_us_in_is_right_and_gets_no_mail(mail_to: MailTo
     with smtp_server() as server:
         mail_to(server.port)
         line = examined()
-    assert (line.status, line.found) == (Status.OK, f"EmailBackend to 127.0.0.1:{server.port} takes mail")
+    assert (line.status, str(line.found)) == (Status.OK, f"EmailBackend to 127.0.0.1:{server.port} takes mail")
     assert server.accepted == []
 
 
@@ -52,18 +53,18 @@ def test_a_mail_server_that_is_silent_or_rude_is_found_in_time(mail_to: MailTo, 
         mail_to(server.port)
         line = within(examined, seconds=DEADLINE_SECONDS)
     assert (line.status, line.wanted) == (Status.FINDING, "a server that lets us log in")
-    assert "EMAIL_URL" in line.remedy  # as the scaffold calls it
-    assert "go away" not in line.found
+    assert "EMAIL_URL" in str(line.remedy)  # as the scaffold calls it
+    assert "go away" not in str(line.found)
 
 
 def test_the_password_of_the_mail_server_is_not_told(mail_to: MailTo) -> None:
     mail_to(1, password="pa55word")
     line = examined()
     assert line.status is Status.FINDING
-    assert "refused" in line.found
+    assert "refused" in str(line.found)
     assert "pa55word" not in str(line)
 
 
 def test_a_backend_that_needs_no_server_is_right() -> None:
     line = examined()  # the tests' own, which keeps mails in memory
-    assert (line.status, line.found) == (Status.OK, "EmailBackend takes mail")
+    assert (line.status, str(line.found)) == (Status.OK, "EmailBackend takes mail")

@@ -2,8 +2,8 @@
 
 import pytest
 from baton_dev.testing.pgbouncer import left_behind
-from baton_messaging.diagnosis.doctor.examination import Status
 from baton_messaging.diagnosis.doctor.examine import examine_all
+from baton_messaging.health.diagnosis import Status
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "longer_deadlines")]
 

@@ -515,3 +515,13 @@ def test_wrong_clocks_are_told_of() -> None:
     far = Failed(1, "E", ago(5), NOW + timedelta(hours=1))
     codes = [line.code for line in first(facts(delivery(published=ahead, failed=far))).evidence]
     assert {"producer_clock", "worker_clock"} <= set(codes)
+
+
+def test_done_is_not_believed_when_an_effect_is_missing() -> None:
+    missing = Diagnosis(Resource(Kind.DATA, "files"), "no file", Status.FINDING, "1: 42", remedy="look", owner=PLATFORM)
+    settled = replace(ORDER, is_settled=True)
+    row, message = judge(facts(delivery(processed=DONE), subjects=(settled,), contradictions=(missing,)))
+    assert (row.state, row.owner, row.step.values, row.needs_person) == (State.DONE, PLATFORM, {"remedy": "look"}, True)
+    assert (message.state, message.needs_person) == (State.DONE, False)
+    under_way = judge(facts(delivery(seen=IN_QUEUE), subjects=(settled,), contradictions=(missing,)))
+    assert [verdict.state for verdict in under_way] == [State.QUEUED]

@@ -195,7 +195,8 @@ def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str)
         for ask in (triage, triage_or_outage):
             (answer,) = within(partial(ask, key), seconds=2).verdicts
             assert (answer.state, answer.needs_person) == ("not known", True)
-            assert "the database does not answer: LockNotAvailable" in answer.evidence
+            assert answer.state_text == "not known (table baton_outbox is locked)"
+            assert "SELECT pg_terminate_backend" in answer.next_step.command
         assert within(survey_or_outage, seconds=2).as_dict()["needs_person"] is True
         cursor.execute("ROLLBACK")
 

@@ -1,4 +1,3 @@
-import doctest
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -10,7 +9,6 @@ from baton_messaging.observability.statistics.rollup import roll_up
 from baton_messaging.publish import publish
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.send import send_bundle
-from baton_messaging.templatetags import durations
 from baton_messaging.ui.board.charts import charts
 from baton_messaging.ui.board.pace import paces
 from baton_messaging.ui.board.picture import picture
@@ -188,10 +186,6 @@ def test_the_charts_hold_what_the_minutes_hold() -> None:
     assert bar.failed_y == 0
     assert bar.failed_y + bar.failed_height == bar.processed_y
     assert len(hour.lag_points) == 2
-
-
-def test_the_examples_are_true() -> None:
-    assert doctest.testmod(durations).failed == 0
 
 
 def test_one_part_is_not_the_whole_page(get: Get) -> None:

@@ -25,6 +25,7 @@ from kombu.exceptions import OperationalError
 from kombu.transport import pyamqp
 
 from baton_messaging.broker.bounds import MAX_RAW_BYTES, BoundedMessage
+from baton_messaging.broker.client_name import client_name
 from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.broker.rabbitmq.batch import CONFIRM_TIMEOUT, ConfirmedBatch
 from baton_messaging.broker.rabbitmq.bounded_frames import bounded_frame_handler
@@ -168,6 +169,8 @@ class Connection(AttentiveConnection, DeadlineConnection):
     def __init__(self, *args: Any, max_raw_bytes: int = MAX_RAW_BYTES, **kwargs: Any) -> None:
         kwargs.pop("accept_compression", None)  # bounds.py reads it where it is given: in the transport options
         self.max_raw_bytes = max_raw_bytes
+        name = {"connection_name": client_name()} if client_name() else {}
+        kwargs["client_properties"] = {**name, **(kwargs.get("client_properties") or {})}
         super().__init__(*args, frame_handler=bounded_frame_handler, **kwargs)
 
     def check_unblocked(self) -> None:

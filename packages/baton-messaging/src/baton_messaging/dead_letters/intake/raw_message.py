@@ -29,6 +29,7 @@ class Arrival:
     """One message of the dead-letter queue."""
 
     identity: UUID  # the same when the broker delivers it again
+    content_identity: UUID  # the same also when it was sent again, and died again
     consumer: str
     task_id: str
     death: Death | None
@@ -100,6 +101,7 @@ def read(message: Message) -> Arrival:
     body = message.body if isinstance(message.body, bytes) else str(message.body or "").encode("utf-8", "replace")
     return Arrival(
         identity=_identity(body, headers),
+        content_identity=_hash([headers.get("id")], body),
         consumer=_consumer(headers, death),
         task_id=_name(headers.get("id")),
         death=death,
@@ -113,7 +115,11 @@ def read(message: Message) -> Arrival:
 def _identity(body: bytes, headers: dict[str, Any]) -> UUID:
     """Hash what does not change when the broker delivers the message again: not the count of deliveries."""
     deaths = [list(_death_parts(death)) for death in headers.get("x-death") or () if isinstance(death, dict)]
-    seen = json.dumps([headers.get("id"), deaths], default=str, sort_keys=True).encode()
+    return _hash([headers.get("id"), deaths], body)
+
+
+def _hash(parts: list[Any], body: bytes) -> UUID:
+    seen = json.dumps(parts, default=str, sort_keys=True).encode()
     return UUID(bytes=hashlib.sha256(seen + b"\x00" + body).digest()[:16])
 
 

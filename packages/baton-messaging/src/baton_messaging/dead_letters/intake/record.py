@@ -1,8 +1,9 @@
 """A dead letter is recorded, and the app whose row the message was about is told.
 
-Invariant: one unsettled dead letter per consumer and message. A message that dies again while its replay was requested
-opens its dead letter again; recording an open one a second time changes nothing, nor does the death of a copy when the
-inbox has the message. A copy that is still at work says nothing yet: what dies does not wait for it.
+Invariant: one unsettled dead letter per consumer and message, and per thing that is no message. A message that dies
+again while its replay was requested opens its dead letter again; recording an open one a second time changes nothing,
+nor does the death of a copy when the inbox has the message. A copy that is still at work says nothing yet: what dies
+does not wait for it.
 """
 
 import hashlib
@@ -87,27 +88,31 @@ def record_unreadable(
     raw: str,
     reason: Reason,
     error: ErrorDescription,
+    identity: UUID,
     task_id: str = "",
     attempt_count: int = 0,
-    message: RowIdentity | None = None,
 ) -> None:
-    """Write the dead letter of something that is no envelope of ours: kept as it came.
+    """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app.
 
-    No app is told, but of a row of our own, which says whose it is. Call inside a transaction.
+    While that stands on the list unsettled, the same thing, by its ``identity``, is only counted when it comes again.
     """
-    death = {
-        "reason": reason,
-        "error_class": error.error_class,
-        "error_message": error.message,
-        "traceback": error.traceback,
-        "attempt_count": attempt_count,
-        "raw": storable(raw),
-        "task_id": task_id,
-        "fingerprint": group_of(consumer, reason, error.fingerprint),
-    }
-    if message is None:
-        DeadLetter.objects.create(consumer=consumer, owner=str(owner_of(consumer)), **death)
-    elif not DeadLetter.objects.filter(message_id=message.message_id, consumer=consumer).reopen(**death):
+    if DeadLetter.objects.count_again(identity):
+        log.info("dead_letter_came_again", consumer=consumer, identity=str(identity), reason=str(reason))
+        return
+    death = _death(consumer, reason, error, raw, attempt_count)
+    dead_letter = DeadLetter(
+        consumer=consumer, owner=str(owner_of(consumer)), identity=identity, task_id=task_id, **death
+    )
+    DeadLetter.objects.bulk_create([dead_letter], ignore_conflicts=True)
+    log.error("dead_lettered", consumer=consumer, reason=str(reason), error_class=error.error_class)
+
+
+def record_unreadable_row(
+    message: RowIdentity, *, consumer: str, raw: str, error: ErrorDescription, attempt_count: int = 0
+) -> None:
+    """Write the dead letter of a row of ours that cannot be read; the app whose it is is told. In a transaction."""
+    death = _death(consumer, Reason.UNDECODABLE, error, raw, attempt_count)
+    if not DeadLetter.objects.filter(message_id=message.message_id, consumer=consumer).reopen(**death):
         dead_letter = DeadLetter(
             message_id=message.message_id,
             event_name=message.event_name,
@@ -117,9 +122,28 @@ def record_unreadable(
             **death,
         )
         DeadLetter.objects.bulk_create([dead_letter], ignore_conflicts=True)
-    if message:
-        tell(key=message.key, consumer=consumer, message_id=message.message_id)
-    log.error("dead_lettered", consumer=consumer, reason=str(reason), error_class=error.error_class)
+    tell(key=message.key, consumer=consumer, message_id=message.message_id)
+    log.error("dead_lettered", consumer=consumer, reason=str(Reason.UNDECODABLE), error_class=error.error_class)
+
+
+def _death(
+    consumer: str, reason: Reason, error: ErrorDescription, raw: str, attempt_count: int
+) -> dict[str, str | int]:
+    return {
+        "reason": reason,
+        "error_class": error.error_class,
+        "error_message": error.message,
+        "traceback": error.traceback,
+        "attempt_count": attempt_count,
+        "raw": storable(raw),
+        "fingerprint": group_of(consumer, reason, error.fingerprint),
+    }
+
+
+def identity_of(consumer: str, text: str) -> UUID:
+    """Return an id for what has none: the same for the same text and consumer, whatever message brings it."""
+    digest = hashlib.sha256(f"{consumer}\x00{text}".encode("utf-8", "surrogatepass")).digest()
+    return UUID(bytes=digest[:16])
 
 
 def group_of(consumer: str, reason: Reason | str, fingerprint: str) -> str:

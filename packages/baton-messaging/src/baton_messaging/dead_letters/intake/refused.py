@@ -1,22 +1,28 @@
 """Refused envelopes are recorded: those of a bundle that must not be processed, and a body that is no bundle at all.
 
-Invariants: of what came again a second row is not made; of the junk of one body there is one row, however much it is.
-What is refused is never processed, so what the list says of it costs the messages beside it nothing.
+Invariants: what comes again is counted, and makes no second row; of the junk of one body there is one row, however much
+it is. What is refused is never processed, so what the list says of it costs the messages beside it nothing.
+
+An envelope whose signature is wrong claims an id that proves nothing. Where the outbox has sent a message of that id to
+this consumer, the dead letter is that message's own, with the envelope *of the outbox*: so the reconciler does not send
+it into the same worker again, a person can replay it, and it is settled by itself when another copy gets through. A
+forger gains nothing by it: the genuine message is processed as if the dead letter were not there
+(docs/decisions/a-claimed-id-proves-nothing.md).
 """
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Final
-from uuid import UUID
 
 from django.db import transaction
 
-from baton_messaging.dead_letters.intake.record import claim_identity, record_dead_letter, record_unreadable
+from baton_messaging.dead_letters.intake.record import identity_of, record_dead_letter, record_unreadable
 from baton_messaging.errors import BadEnvelope, BadSignature, Misdirected, TooOld
 from baton_messaging.messages.bundle import Bundle, Refused
+from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import describe
 from baton_messaging.messages.message_ids import message_id_in
+from baton_messaging.models import OutboxMessage
 from baton_messaging.models.dead_letter import Reason
 
 MAX_SAMPLE_CHARS: Final = 2_000  # of junk: enough to see what it is, and whose it may be
@@ -52,17 +58,29 @@ def record_bad_body(consumer: str, body: object, error: BadEnvelope, *, task_id:
 @transaction.atomic
 def _record_message(consumer: str, refused: Refused, task_id: str) -> None:
     reason, error = reason_of(refused.error), describe(refused.error)
-    if refused.envelope is not None:
+    claimed_id = message_id_in(refused.sealed)
+    envelope = refused.envelope or _sent_to(consumer, claimed_id)
+    if envelope is not None:
         record_dead_letter(
-            consumer=consumer,
-            envelope=refused.envelope,
-            reason=reason,
-            error=error,
-            attempt_count=0,
-            task_id=task_id,
+            consumer=consumer, envelope=envelope, reason=reason, error=error, attempt_count=0, task_id=task_id
         )
-    elif claim_identity(_identity(consumer, refused.sealed)):
-        record_unreadable(consumer=consumer, raw=refused.sealed, reason=reason, error=error, task_id=task_id)
+        return
+    record_unreadable(
+        consumer=consumer,
+        raw=refused.sealed,
+        reason=reason,
+        error=error,
+        identity=identity_of(consumer, str(claimed_id)),
+        task_id=task_id,
+    )
+
+
+def _sent_to(consumer: str, claimed_id: str | None) -> Envelope | None:
+    """Return the message of that id as the outbox has it, if it was sent to the consumer."""
+    if claimed_id is None:
+        return None
+    row = OutboxMessage.objects.filter(message_id=claimed_id, sent_to__contains=[consumer]).first()
+    return row.envelope() if row else None
 
 
 @transaction.atomic
@@ -71,11 +89,7 @@ def _record_junk(consumer: str, entries: Sequence[object], error: BadEnvelope, r
     kept = (
         shown[0] if len(entries) == 1 else json.dumps({"entry_count": len(entries), "first_entries": shown}, indent=1)
     )
-    if claim_identity(_identity(consumer, f"{len(entries)} {kept}")):
-        record_unreadable(consumer=consumer, raw=kept, reason=reason, error=describe(error), task_id=task_id)
-
-
-def _identity(consumer: str, text: str) -> UUID:
-    """Return an id for what has none: the same for the same text, whatever message brings it."""
-    digest = hashlib.sha256(f"{consumer}\x00{text}".encode("utf-8", "surrogatepass")).digest()
-    return UUID(bytes=digest[:16])
+    identity = identity_of(consumer, f"{len(entries)} {kept}")
+    record_unreadable(
+        consumer=consumer, raw=kept, reason=reason, error=describe(error), identity=identity, task_id=task_id
+    )

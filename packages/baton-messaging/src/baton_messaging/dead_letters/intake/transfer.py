@@ -10,7 +10,12 @@ from django.db import transaction
 from baton_messaging.database.errors import is_passing
 from baton_messaging.dead_letters.intake.cause import Cause, cause_of_death
 from baton_messaging.dead_letters.intake.raw_message import Arrival
-from baton_messaging.dead_letters.intake.record import claim_identity, record_dead_letter, record_unreadable
+from baton_messaging.dead_letters.intake.record import (
+    claim_identity,
+    identity_of,
+    record_dead_letter,
+    record_unreadable,
+)
 from baton_messaging.dead_letters.intake.refused import record_refused
 from baton_messaging.errors import BadBundle
 from baton_messaging.messages.bundle import Bundle
@@ -71,6 +76,7 @@ def _record_one(arrival: Arrival, cause: Cause, sealed: str, envelope: Envelope)
             raw=sealed,
             reason=Reason.UNDECODABLE,
             error=describe(error),
+            identity=identity_of(arrival.consumer, str(envelope.message_id)),
             task_id=arrival.task_id,
         )
 
@@ -90,6 +96,7 @@ def _keep(arrival: Arrival, cause: Cause) -> None:
         raw=arrival.as_text(),
         reason=cause.reason,
         error=cause.error,
+        identity=arrival.content_identity,
         task_id=arrival.task_id,
         attempt_count=cause.run_count,
     )

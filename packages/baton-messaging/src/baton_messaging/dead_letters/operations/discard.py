@@ -30,7 +30,7 @@ def discard(selection: Selection, *, actor: Actor, why: str) -> int:
             raise NothingToDo("open dead letter", selection.dead_letters().count())
         dead_letters = DeadLetter.objects.filter(pk__in=dead_letter_ids)
         call_back(dead_letters)
-        dead_letters.discard()
+        dead_letters.discard(by=actor.name)
         tell_settled(dead_letters.values_list("key", flat=True))
         done.touch(dead_letter_ids)
     return len(dead_letter_ids)

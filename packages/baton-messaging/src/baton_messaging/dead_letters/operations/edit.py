@@ -80,7 +80,7 @@ def edit_and_replay(
         if dead_letter is None:
             raise NotEditable(f"Expected the number of a dead letter, got {dead_letter_id}, which does not exist.")
         edit = check_edit(dead_letter, payload, version=version)
-        _take_place_of(dead_letter, edit.envelope)
+        _take_place_of(dead_letter, edit.envelope, by=actor.name)
         order = Replay.objects.create(
             requested_by=actor.name,
             why=done.why,
@@ -164,14 +164,14 @@ def _refuse_unstorable(event_name: str, version: int, payload: Any) -> None:
         raise BadPayload(event_name, version, ", ".join(places))
 
 
-def _take_place_of(dead_letter: DeadLetter, copy: Envelope) -> None:
+def _take_place_of(dead_letter: DeadLetter, copy: Envelope, *, by: str) -> None:
     original_id = dead_letter.open_envelope().message_id
     replaced = f"replaced by {copy.message_id}"
     if not ProcessedMessage.objects.claim(consumer=dead_letter.consumer, message_ids=[original_id], worker=replaced):
         raise AlreadyApplied
     # Not by the replay that it was a dead letter of, whose canary would pass for alive.
     DeadLetter.objects.filter(pk=dead_letter.pk).update(
-        state=State.RESOLVED, settled_at=Now(), replay=None, requested_at=None
+        state=State.RESOLVED, settled_at=Now(), settled_by=by, replay=None, requested_at=None
     )
 
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from baton_messaging.database.outbox_notify import notify_relay_on_commit
 from baton_messaging.dead_letters.operations.resolve import tell_settled
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, Replay
-from baton_messaging.models.dead_letter import RELAY, DeadLetterQuerySet, State
+from baton_messaging.models.dead_letter import RELAY, DeadLetterQuerySet, State, worker_of_message
 
 # Of an unknown event: whatever else the row tells of its earlier sendings stays, as who has had a copy.
 _REQUEST: Final = """
@@ -87,7 +87,9 @@ def send_held(order: Replay, *, limit: int | None = None) -> list[int]:
     dead_letter_ids = held.lock(limit=limit)
     applied = dict(DeadLetter.objects.filter(pk__in=dead_letter_ids).applied().values_list("pk", "key"))
     # Those, and none that the inbox gets meanwhile: nobody would be told of it.
-    DeadLetter.objects.filter(pk__in=applied).update(state=State.RESOLVED, settled_at=Now(), requested_at=Now())
+    DeadLetter.objects.filter(pk__in=applied).update(
+        state=State.RESOLVED, settled_at=Now(), settled_by=worker_of_message(), requested_at=Now()
+    )
     tell_settled(applied.values())
     with connection.cursor() as cursor:
         gap_seconds = 1 / order.rate_per_second if order.rate_per_second else 0

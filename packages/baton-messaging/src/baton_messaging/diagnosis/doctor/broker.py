@@ -7,9 +7,14 @@ from typing import Any, Final
 
 import kombu
 from celery import current_app
+from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.diagnosis.doctor.database import clock_observation
-from baton_messaging.diagnosis.doctor.examination import BROKER, Observation, examines, observed
+from baton_messaging.diagnosis.doctor.database import clock_diagnosis
+from baton_messaging.diagnosis.doctor.examination import BROKER, examines, observed
+from baton_messaging.health import resource
+from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import said
 
 ANSWER_SECONDS: Final = 1.5  # below the doctor's deadline, so that the observation says what the connection said
 MIN_RABBITMQ: Final = (3, 10)
@@ -34,7 +39,7 @@ def broker_connection() -> Iterator[kombu.Connection]:
 
 
 @examines(BROKER)
-def examine_broker() -> Iterator[Observation]:
+def examine_broker() -> Iterator[Diagnosis]:
     """Say which broker answers, and whether it is set up to keep messages."""
     with broker_connection() as connection:
         channel: Any = connection.channel()
@@ -45,18 +50,19 @@ def examine_broker() -> Iterator[Observation]:
             yield from _rabbitmq(channel.connection.server_properties)
 
 
-def _rabbitmq(properties: dict[str, Any]) -> Iterator[Observation]:
+def _rabbitmq(properties: dict[str, Any]) -> Iterator[Diagnosis]:
     product, version = str(properties.get("product", "")), str(properties.get("version", ""))
     yield observed(
         _numbers(version) >= MIN_RABBITMQ,
-        "broker",
-        found=f"{product} {version} answers",
-        wanted="RabbitMQ 3.10 or newer",
-        remedy="Upgrade RabbitMQ: older quorum queues have no at-least-once dead-lettering.",
+        _("broker"),
+        about=resource.BROKER,
+        found=said(_("%(server)s answers"), server=f"{product} {version}"),
+        wanted=_("RabbitMQ 3.10 or newer"),
+        remedy=_("Upgrade RabbitMQ: older quorum queues have no at-least-once dead-lettering."),
     )
 
 
-def _redis(client: Any) -> Iterator[Observation]:
+def _redis(client: Any) -> Iterator[Diagnosis]:
     before = datetime.now(UTC)
     seconds, microseconds = client.time()
     theirs = datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
@@ -65,46 +71,56 @@ def _redis(client: Any) -> Iterator[Observation]:
     name, version = str(info.get("server_name", "redis")).capitalize(), str(info["redis_version"])
     yield observed(
         _numbers(version) >= MIN_REDIS,
-        "broker",
-        found=f"{name} {info.get('valkey_version', version)} answers",
-        wanted="Redis 6.2 or newer, or Valkey",
-        remedy="Upgrade the broker: older ones lack commands that the transport uses.",
+        _("broker"),
+        about=resource.BROKER,
+        found=said(_("%(server)s answers"), server=f"{name} {info.get('valkey_version', version)}"),
+        wanted=_("Redis 6.2 or newer, or Valkey"),
+        remedy=_("Upgrade the broker: older ones lack commands that the transport uses."),
     )
     yield from (_eviction(info), _memory(info), _persistence(info))
-    yield clock_observation("clock of the broker", theirs=theirs, before=before, after=after)
+    yield clock_diagnosis(_("clock of the broker"), theirs=theirs, before=before, after=after)
 
 
-def _eviction(info: dict[str, Any]) -> Observation:
+def _eviction(info: dict[str, Any]) -> Diagnosis:
     policy = str(info.get("maxmemory_policy", "not told"))
     return observed(
         policy == "noeviction",
-        "eviction policy of the broker",
+        _("eviction policy of the broker"),
+        about=Resource(Kind.SETTING, "maxmemory-policy"),
         found=policy,
         wanted="noeviction",
-        remedy="Set maxmemory-policy noeviction: any other deletes queued messages when memory is full.",
+        remedy=_("Set maxmemory-policy noeviction: any other deletes queued messages when memory is full."),
+        command="valkey-cli CONFIG SET maxmemory-policy noeviction",
     )
 
 
-def _memory(info: dict[str, Any]) -> Observation:
+def _memory(info: dict[str, Any]) -> Diagnosis:
     limit, used = int(info.get("maxmemory", 0)), int(info["used_memory"])
-    found = f"{_megabytes(used)} in use, " + (f"limit {_megabytes(limit)}" if limit else "no limit set")
+    text = _("%(used)s in use, limit %(limit)s") if limit else _("%(used)s in use, no limit set")
     return observed(
         not limit or used <= limit * MAX_MEMORY_SHARE,
-        "memory of the broker",
-        found=found,
-        wanted=f"at most {MAX_MEMORY_SHARE:.0%} of the limit",
-        remedy="Raise maxmemory, or find out which queue is long: when it is full, messages wait in the outbox.",
+        _("memory of the broker"),
+        about=Resource(Kind.SETTING, "maxmemory"),
+        found=said(text, used=_megabytes(used), limit=_megabytes(limit)),
+        wanted=said(_("at most %(share)s of the limit"), share=f"{MAX_MEMORY_SHARE:.0%}"),
+        remedy=_("Raise maxmemory, or find out which queue is long: when it is full, messages wait in the outbox."),
     )
 
 
-def _persistence(info: dict[str, Any]) -> Observation:
-    what, wanted = "persistence of the broker", "an append-only file that can be written"
-    if not info.get("aof_enabled"):
-        remedy = "Set appendonly yes: without it a restart forgets what is queued, and all of it must be sent again."
-        return observed(False, what, found="no append-only file", wanted=wanted, remedy=remedy)
-    status = str(info.get("aof_last_write_status", "ok"))
-    remedy = "Look at the broker's log and at its disk: it takes no more writes."
-    return observed(status == "ok", what, found=f"append-only file, last write {status}", wanted=wanted, remedy=remedy)
+def _persistence(info: dict[str, Any]) -> Diagnosis:
+    is_kept, status = bool(info.get("aof_enabled")), str(info.get("aof_last_write_status", "ok"))
+    text = _("append-only file, last write %(status)s") if is_kept else _("no append-only file")
+    kept = _("Look at the broker's log and at its disk: it takes no more writes.")
+    not_kept = _("Set appendonly yes: without it a restart forgets what is queued, and all of it must be sent again.")
+    return observed(
+        is_kept and status == "ok",
+        _("persistence of the broker"),
+        about=Resource(Kind.SETTING, "appendonly"),
+        found=said(text, status=status),
+        wanted=_("an append-only file that can be written"),
+        remedy=kept if is_kept else not_kept,
+        command="" if is_kept else "valkey-cli CONFIG SET appendonly yes",
+    )
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The run of all examinations at the same time, each within its deadline.
+"""The run of all examinations at the same time, each within its deadline, and their answers folded under causes.
 
 First those that need nothing (database, broker, mail server), then those that need one of these. A server that accepts
 a connection and then says nothing costs one deadline; what depends on it is skipped, and says so. Threads that still
@@ -7,43 +7,51 @@ wait then are left behind: the command ends without them.
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from django.db import connection, connections, transaction
+from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.doctor.examination import (
     DATABASE,
+    RESOURCES,
     Examination,
-    Observation,
-    Status,
     all_examinations,
     unknown,
 )
 from baton_messaging.diagnosis.doctor.redaction import redacted
+from baton_messaging.health.causes import fold
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.wording import said
+
+Answers = dict[str, list[Diagnosis]]
 
 
-def examine_all() -> list[Observation]:
-    """Return the observations of all examinations, in their order. Takes two deadlines at most."""
+def examine_all() -> list[Diagnosis]:
+    """Return the diagnoses of all examinations, in their order, victims under their cause. Takes two deadlines."""
     examinations = all_examinations()
-    first = [one for one in examinations if not one.needs]
-    answers = _examine_together(first)
+    answers = _examine_together([one for one in examinations if not one.needs])
     silent = {name for name, found in answers.items() if any(one.status is Status.UNKNOWN for one in found)}
-    answerable = [one for one in examinations if one.needs and not silent & {*one.needs}]
-    answers |= _examine_together(answerable)
+    answers |= _examine_together([one for one in examinations if one.needs and not silent & {*one.needs}])
     answers |= {one.name: [_skipped(one, silent)] for one in examinations if one.name not in answers}
-    observations = [observation for one in examinations for observation in answers[one.name]]
-    return [redacted(observation) for observation in observations]
+    return redacted(folded(examinations, (found for one in examinations for found in answers[one.name])))
 
 
-def _examine_together(examinations: Sequence[Examination]) -> dict[str, list[Observation]]:
+def folded(examinations: Iterable[Examination], diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+    """Return the diagnoses, those that are explained by others only under these."""
+    needs = {one.about: [RESOURCES[name] for name in one.needs] for one in examinations if one.needs}
+    return fold(diagnoses, needs)
+
+
+def _examine_together(examinations: Sequence[Examination]) -> Answers:
     started = time.monotonic()
     threads = [_ExaminationThread(examination) for examination in examinations]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(max(0.0, started + thread.deadline_seconds - time.monotonic()))
-    return {thread.name: thread.observations() for thread in threads}
+    return {thread.name: thread.diagnoses() for thread in threads}
 
 
 class _ExaminationThread(threading.Thread):
@@ -51,26 +59,26 @@ class _ExaminationThread(threading.Thread):
         super().__init__(name=examination.name, daemon=True)
         self._examination = examination
         self.deadline_seconds = examination.deadline_seconds
-        self._observations: list[Observation] | None = None
+        self._diagnoses: list[Diagnosis] | None = None
 
     def run(self) -> None:
         try:
             with _statement_deadline(self.deadline_seconds) if DATABASE in self._examination.needs else nullcontext():
-                self._observations = list(self._examination.examine())
+                self._diagnoses = list(self._examination.examine())
         except Exception as error:  # one that fails never stops the others
-            self._observations = [self._open(f"{type(error).__name__}: {_first_line(error)}")]
+            self._diagnoses = [self._open(f"{type(error).__name__}: {_first_line(error)}")]
         finally:
             connections.close_all()
 
-    def observations(self) -> list[Observation]:
-        """Return the observations made so far: all, or that there was no answer in time."""
-        if self._observations is None:
-            return [self._open(f"no answer within {self.deadline_seconds:g} s")]
-        return self._observations
+    def diagnoses(self) -> list[Diagnosis]:
+        """Return the diagnoses made so far: all, or that there was no answer in time."""
+        if self._diagnoses is None:
+            return [self._open(said(_("no answer within %(seconds)g s"), seconds=self.deadline_seconds))]
+        return self._diagnoses
 
-    def _open(self, found: str) -> Observation:
-        remedy = "Look whether that server is there and not overloaded, then ask again."
-        return unknown(self._examination.name, found=found, remedy=remedy)
+    def _open(self, found: object) -> Diagnosis:
+        remedy = _("Look whether that server is there and not overloaded, then ask again.")
+        return unknown(self._examination, found=found, remedy=remedy, command="python manage.py doctor")  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -85,9 +93,10 @@ def _statement_deadline(seconds: float) -> Iterator[None]:
         yield
 
 
-def _skipped(examination: Examination, silent: set[str]) -> Observation:
+def _skipped(examination: Examination, silent: set[str]) -> Diagnosis:
     missing = ", ".join(name for name in examination.needs if name in silent)
-    return Observation(examination.name, Status.UNKNOWN, f"not asked: no answer from the {missing}")
+    found = said(_("not asked: no answer from the %(server)s"), server=missing)
+    return Diagnosis(examination.about, examination.name, Status.UNKNOWN, found, confidence=Confidence.OPEN)
 
 
 def _first_line(error: Exception) -> str:

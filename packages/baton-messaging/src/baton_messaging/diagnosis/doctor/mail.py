@@ -11,24 +11,30 @@ from typing import Any, Final
 
 import django
 from django.core import mail
+from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.diagnosis.doctor.examination import Observation, examines, observed
+from baton_messaging.diagnosis.doctor.examination import examines, observed
+from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import said
 
 ANSWER_SECONDS: Final = 1.0  # for the connection, the greeting and the login each; below the doctor's deadline
 
 
 @examines("mail server")
-def examine_mail_server() -> Iterator[Observation]:
+def examine_mail_server() -> Iterator[Diagnosis]:
     """Log in to the mail server, and send nothing."""
     backend: Any = mail.mailers.default if django.VERSION >= (6, 1) else mail.get_connection()
     trouble = _log_in(backend)
     where = f" to {backend.host}:{backend.port}" if hasattr(backend, "host") else ""
     yield observed(
         not trouble,
-        "mail server",
-        found=trouble or f"{type(backend).__name__}{where} takes mail",
-        wanted="a server that lets us log in",
-        remedy="Correct the settings of mail (in the scaffold EMAIL_URL), or ask those who run the server: mails wait.",
+        _("mail server"),
+        about=Resource(Kind.SERVICE, "mail"),
+        found=trouble or said(_("%(server)s takes mail"), server=f"{type(backend).__name__}{where}"),
+        wanted=_("a server that lets us log in"),
+        remedy=_("Correct the settings of mail (in the scaffold EMAIL_URL), or ask those who run it: mails wait."),
+        stops_work=True,
     )
 
 

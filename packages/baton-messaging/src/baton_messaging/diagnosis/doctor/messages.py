@@ -1,26 +1,35 @@
-"""Messages examined: do they leave the outbox, are the dead attended to, do business rows contradict them?"""
+"""Messages examined: do they leave the outbox and their queues, are the dead attended to, do rows contradict them?"""
 
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, Final
 
-from django.db.models import Count, F, Max, Min
+from django.db.models import Count, Exists, F, Min, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
-from baton_messaging.conf import baton
-from baton_messaging.diagnosis.doctor.examination import DATABASE, Observation, count_of, duration, examines, observed
-from baton_messaging.models import DeadLetter, OutboxMessage
+from baton_messaging.conf import Team, baton
+from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
+from baton_messaging.diagnosis.links import dead_letters_link, list_link
+from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import duration, said
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.recovery.findings import findings
+from baton_messaging.routing.ownership import platform_owner
 
 #: Seconds. A relay that lives sends within one; after a crash its lease (30 s) must end first.
 MAX_LAG_SECONDS: Final = 60.0
 _MAX_COUNTED: Final = 10_000
+#: What waits in the outbox, waits for the relay.
+_RELAY: Final = Resource(Kind.ROLE, "relay")
 
 
-@examines("outbox", needs=(DATABASE,))
-def examine_outbox() -> Iterator[Observation]:
+@examines("outbox", needs=(DATABASE,), is_quick=True)
+def examine_outbox() -> Iterator[Diagnosis]:
     """Find messages that wait too long, and those that the broker did not take."""
     waiting = OutboxMessage.objects.waiting()
     oldest = (
@@ -33,20 +42,35 @@ def examine_outbox() -> Iterator[Observation]:
     age_seconds = max(0.0, oldest.age.total_seconds()) if oldest else 0.0  # type: ignore[attr-defined]
     yield observed(
         age_seconds <= MAX_LAG_SECONDS,
-        "lag of the outbox",
-        found=f"the oldest waits for {duration(age_seconds)}" if oldest else "nothing waits",
-        wanted=f"at most {MAX_LAG_SECONDS:g} s",
-        remedy="Look at the observations on relay and broker; the relay's log says broker_away while it cannot send.",
+        _("lag of the outbox"),
+        about=_RELAY,
+        found=said(_("the oldest waits for %(age)s"), age=duration(age_seconds)) if oldest else _("nothing waits"),
+        wanted=said(_("at most %(age)s"), age=duration(MAX_LAG_SECONDS)),
+        remedy=_("Look at relay and broker; the relay's log says why while it cannot send."),
+        link=list_link("outboxmessage", published_at__isempty=1),
     )
     refused = waiting.exclude(last_error="").order_by("id")
     count = refused[:_MAX_COUNTED].count()
     first = refused.first() if count else None
     yield observed(
         not count,
-        "messages that the broker refused",
-        found=f"{count_of(count, 'message')}, the oldest {first.name}: {first.last_error}" if first else "none",
-        wanted="none",
-        remedy="Do what the error says; each is tried again by itself (Admin → Outbox messages).",
+        _("messages that the broker refused"),
+        about=_RELAY,
+        found=said(
+            ngettext_lazy(
+                "%(count)d message, %(event)s: %(error)s",
+                "%(count)d messages, the oldest %(event)s: %(error)s",
+                "count",
+            ),
+            count=count,
+            event=first.name,
+            error=first.last_error,
+        )
+        if first
+        else _("none"),
+        wanted=_("none"),
+        remedy=_("Do what the error says; each is tried again by itself."),
+        link=list_link("outboxmessage", published_at__isempty=1),
     )
 
 
@@ -56,48 +80,91 @@ def _put_back() -> Any:
     return dead_letters.values("message_id")
 
 
-@examines("dead letters", needs=(DATABASE,))
-def examine_dead_letters() -> Iterator[Observation]:
+@examines("messages in their queues", needs=(DATABASE,))
+def examine_queued() -> Iterator[Diagnosis]:
+    """Find messages that were sent long ago and are neither done, nor retried, nor dead: their queue stands or lags."""
+    age_seconds = baton().queue_age_seconds
+    same = {"message_id": OuterRef("message_id")}
+    queued = OutboxMessage.objects.filter(
+        ~Exists(Attempt.objects.filter(**same, sent_at=None)),
+        ~Exists(DeadLetter.objects.unsettled().filter(**same)),
+        settled_at=None,
+        published_at__lt=Now() - timedelta(seconds=age_seconds),
+    )
+    oldest = queued.order_by("published_at").annotate(age=Now() - F("published_at")).first()
+    found = said(
+        ngettext_lazy(
+            "%(count)s message, %(event)s of %(key)s, sent %(age)s ago",
+            "%(count)s messages, the oldest %(event)s of %(key)s, sent %(age)s ago",
+            "count",
+        ),
+        count=queued[:_MAX_COUNTED].count() if oldest else 0,
+        event=oldest.name if oldest else "",
+        key=oldest.key if oldest else "",
+        age=duration(oldest.age.total_seconds()) if oldest else "",  # type: ignore[attr-defined]
+    )
+    yield observed(
+        oldest is None,
+        _("messages in their queues"),
+        about=Resource(Kind.QUEUE, "any"),
+        found=found if oldest else _("none that is old"),
+        wanted=said(_("none that was sent more than %(age)s ago and is not settled"), age=duration(age_seconds)),
+        remedy=_("See whose they are; give their queue more workers, or find out why these are slow."),
+        command="python manage.py triage --stuck",
+    )
+
+
+@examines("dead letters", needs=(DATABASE,), is_quick=True)
+def examine_dead_letters() -> Iterator[Diagnosis]:
     """Name owners with open dead letters older than ALERT_AGE_SECONDS."""
     age_seconds = baton().alert_age_seconds
     old = DeadLetter.objects.open().filter(died_at__lt=Now() - timedelta(seconds=age_seconds))
-    owners = old.values("owner").annotate(dead_letter_count=Count("pk"), oldest=Min("died_at"), newest=Max("died_at"))
-    wanted = f"none open for longer than {duration(age_seconds)}"
-    observations = [
-        observed(
-            False,
-            "dead letters",
-            found=f"{count_of(row['dead_letter_count'], 'dead letter')} without a decision, the oldest for "
-            f"{duration((timezone.now() - row['oldest']).total_seconds())}",
-            wanted=wanted,
-            remedy="Replay or discard them: Admin → Dead letters, or manage.py dead_letters list",
-            owner=row["owner"],
-        )
-        for row in owners.order_by("owner")
-    ]
-    yield from observations
-    if not observations:
+    owners: Any = old.values("owner").annotate(dead_letter_count=Count("pk"), oldest=Min("died_at"))
+    wanted = said(_("none open for longer than %(age)s"), age=duration(age_seconds))
+    diagnoses = [_unattended(row, wanted) for row in owners.order_by("owner")]
+    yield from diagnoses
+    if not diagnoses:
         count = DeadLetter.objects.open().count()
-        found = f"{count_of(count, 'dead letter')} open, none of them old" if count else "none"
-        yield observed(True, "dead letters", found=found, wanted=wanted, remedy="")
+        found = said(_("%(count)s open, none of them old"), count=count) if count else _("none")
+        yield observed(True, _("dead letters"), found=found, wanted=wanted, remedy="")
 
 
-WHAT, WANTED = "rows and their messages", "none that contradict each other"
+def _unattended(row: dict[str, Any], wanted: Any) -> Diagnosis:
+    return observed(
+        False,
+        _("dead letters"),
+        about=Resource(Kind.DATA, f"dead letters of {row['owner']}"),
+        found=said(
+            ngettext_lazy(
+                "%(count)d dead letter without a decision for %(age)s",
+                "%(count)d dead letters without a decision, the oldest for %(age)s",
+                "count",
+            ),
+            count=row["dead_letter_count"],
+            age=duration((timezone.now() - row["oldest"]).total_seconds()),
+        ),
+        wanted=wanted,
+        remedy=_("Read them, mend the cause, then replay or discard them."),
+        command="python manage.py dead_letters groups",
+        link=dead_letters_link(state="open", owner=row["owner"]),
+        owner=_team(row["owner"]),
+        since=row["oldest"],
+    )
 
 
-@examines(WHAT, needs=(DATABASE,))
-def examine_rows() -> Iterator[Observation]:
-    """Run the checks that apps have registered with the reconciler."""
+def _team(text: str) -> Team:
+    """Return the team of "Name <address>", as a dead letter keeps it: its queue may be in no table any more."""
+    name, _bracket, address = text.rstrip(">").partition(" <")
+    return Team(name, address) if address else platform_owner()
+
+
+WHAT, WANTED = _("rows and their messages"), _("none that contradict each other")
+
+
+@examines("rows and their messages", needs=(DATABASE,))
+def examine_rows() -> Iterator[Diagnosis]:
+    """Run the checks that apps have registered: what must not be, though every message counts as done."""
     found = findings()
-    for one in found:
-        examples = ", ".join(one.examples)
-        yield observed(
-            False,
-            WHAT,
-            found=f"{one.what}: {one.count} (as {examples})",
-            wanted=WANTED,
-            remedy=one.remedy,
-            owner=one.owner,
-        )
+    yield from found
     if not found:
-        yield observed(True, WHAT, found="no contradiction", wanted=WANTED, remedy="")
+        yield observed(True, WHAT, found=_("no contradiction"), wanted=WANTED, remedy="")

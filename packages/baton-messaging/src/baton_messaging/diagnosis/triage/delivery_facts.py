@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from baton_messaging.conf import Team
+from baton_messaging.health.locks import LockWait
 from baton_messaging.messages.position import Death, Position, position_of
 from baton_messaging.recovery.loss_rule import SENT_AGAIN
 
@@ -38,7 +39,7 @@ class Processed:
 
 @dataclass(frozen=True)
 class Failed:
-    """The last attempt. ``number`` 0: none yet, it was held back or is replayed."""
+    """The last attempt. ``number`` 0: none yet, it was held back or is replayed. ``error_text``: a sentence."""
 
     number: int
     error_class: str
@@ -46,6 +47,7 @@ class Failed:
     due_at: datetime
     sent_at: datetime | None = None
     claimed_until: datetime | None = None
+    error_text: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class DeadLetterFacts:
     died_at: datetime
     attempt_count: int
     requested_at: datetime | None = None
+    error_text: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,10 +104,17 @@ class Process:
 
 @dataclass(frozen=True)
 class InFlight:
-    """A worker's heartbeat says that it has the message; ``started_at`` None: not started yet."""
+    """A worker's heartbeat says that it has the message, in which child; ``started_at`` None: not started yet."""
 
     process: Process
     started_at: datetime | None
+    pid: int | None = None
+
+    def is_of(self, application: str) -> bool:
+        """Tell whether a connection of this name is the child's: ``baton worker NAME PID``, NAME cut where too long."""
+        before_pid, _space, pid = application.rpartition(" ")
+        _theirs, marker, name = before_pid.rpartition("baton worker ")
+        return bool(marker and name) and pid == str(self.pid) and self.process.name.startswith(name)
 
 
 @dataclass(frozen=True)
@@ -154,6 +164,7 @@ class Delivery:
     in_flight: InFlight | None = None
     seen: Sighting | None = None
     work: Work | None = None
+    lock: LockWait | None = None  # that the child which runs it waits for
 
     @property
     def position(self) -> Position:

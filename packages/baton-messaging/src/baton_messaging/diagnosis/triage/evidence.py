@@ -7,9 +7,11 @@ from typing import Final
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot
 from baton_messaging.diagnosis.triage.verdict import Phrase, phrase
+from baton_messaging.health.locks import LockWait, Session
 from baton_messaging.recovery.loss_rule import MARGIN
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
+MAX_ERROR_CHARS: Final = 300  # the desk shows the rest
 CLOCK_SLACK_SECONDS: Final = 5.0  # between two machines, before we call a clock wrong
 
 
@@ -65,7 +67,7 @@ def _attempts(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
             "failed",
             number=failed.number,
             max=delivery.limits.max_attempts,
-            error=failed.error_class,
+            error=_error(failed.error_class, failed.error_text),
             at=failed.failed_at,
         )
     if failed.sent_at:
@@ -78,6 +80,14 @@ def _attempts(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
         yield phrase("worker_clock", seconds=delay_seconds)
     if not failed.sent_at and failed.due_at <= facts.now:
         yield from _relays(facts)
+
+
+def _error(error_class: str, text: str) -> str:
+    """Return the sentence that the error said of itself; a class alone tells of no address and no reason."""
+    sentence = " ".join(text.split())
+    if len(sentence) > MAX_ERROR_CHARS:
+        sentence = f"{sentence[:MAX_ERROR_CHARS]}…"
+    return f"{error_class} ({sentence})" if sentence else error_class
 
 
 def _hold(delivery: Delivery) -> Iterator[Phrase]:
@@ -98,7 +108,7 @@ def _dead_letter(delivery: Delivery) -> Iterator[Phrase]:
         "died",
         at=dead_letter.died_at,
         reason=dead_letter.reason,
-        error=dead_letter.error_class,
+        error=_error(dead_letter.error_class, dead_letter.error_text),
         count=dead_letter.attempt_count,
     )
     if dead_letter.requested_at:
@@ -173,6 +183,29 @@ def _workers(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
     if in_flight := delivery.in_flight:
         code = "running_since" if in_flight.started_at else "reserved"
         yield phrase(code, worker=in_flight.process.name, at=in_flight.started_at)
+    if delivery.lock:
+        yield from _lock(delivery.lock)
+
+
+def _lock(wait: LockWait) -> Iterator[Phrase]:
+    holder = wait.holder
+    yield phrase("waits_for_lock", seconds=wait.waits_seconds, pid=str(holder.pid))
+    who = phrase_of_session(holder)
+    yield Phrase("lock_holder", who.values)
+    if holder.statement:
+        yield phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
+
+
+def phrase_of_session(holder: Session) -> Phrase:
+    """Return who holds a lock, as a detail."""
+    return phrase(
+        "waits_for_session",
+        pid=str(holder.pid),
+        application=holder.application or "?",
+        user=holder.user or "?",
+        state=holder.state or "?",
+        at=holder.since,
+    )
 
 
 def _sign_of_life(role: str, process: Process, facts: Facts) -> Phrase:

@@ -11,6 +11,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "row_gone": _("messages tell of %(kind)s %(id)s, but there is no such row"),
     "no_trace": _("%(id)s: neither a row, nor a message, nor a dead letter"),
     "no_outbox_row": _("the outbox has no %(event)s of it"),
+    "contradiction": _("%(what)s: %(found)s"),
     "awaited": _("every message is processed, and yet none of these was published: %(events)s"),
     # The outbox
     "not_in_outbox": _("the outbox does not have it any more"),
@@ -65,6 +66,9 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "worker_silent": _("worker %(name)s: no heartbeat for %(seconds)s"),
     "running_since": _("worker %(worker)s has run it since %(at)s"),
     "reserved": _("worker %(worker)s has taken it and not begun"),
+    "waits_for_lock": _("its child has waited %(seconds)s for a lock that session %(pid)s of the database holds"),
+    "lock_holder": _("session %(pid)s: %(application)s, user %(user)s, %(state)s since %(at)s"),
+    "lock_statement": _("the last statement of session %(pid)s: %(statement)s"),
     "work_waiting": _("its own row waits for a worker"),
     "work_running": _("its own row: worker %(worker)s is at it since %(at)s, %(detail)s"),
     "work_failed": _("its own row: failed, %(detail)s"),
@@ -79,6 +83,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
 
 DETAILS: Final[dict[str, Promise]] = {
     "cause": _("%(found)s"),
+    "done_but": _("but: %(what)s"),
     "never_heard_of": _("nothing is known of this id"),
     "row_was_deleted": _("a message tells of it"),
     "row_without_message": _("the row has no message"),
@@ -101,6 +106,9 @@ DETAILS: Final[dict[str, Promise]] = {
     "reserved_by": _("taken by %(worker)s"),
     "taken_by_a_worker": _("taken by a worker"),
     "on_worker": _("on %(worker)s"),
+    "waits_for_session": _(
+        "waits for a lock of session %(pid)s: %(application)s, user %(user)s, %(state)s since %(at)s"
+    ),
     "beyond_its_limit": _("beyond its hard limit"),
     "not_collected": _("not collected yet"),
     "no_reconciler": _("but no beat runs"),
@@ -121,6 +129,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "discarded": _("%(reason)s, discarded"),
     "taken_up": _("its worker is gone, it is taken up again"),
     "not_taken_up": _("its worker is gone, and no beat runs"),
+    "table_locked": _("table %(table)s is locked"),
     "database_away": _("the database does not answer"),
     "database_read_only": _("the database takes no writes: it may be a standby"),
 }
@@ -156,6 +165,13 @@ STEPS: Final[dict[str, Promise]] = {
     "start_collector": _("Start or restart the collector of dead letters."),
     "start_beat": _("Start or restart beat."),
     "start_worker": _("Start a worker for queue %(queue)s."),
+    "end_session": _(
+        "Ask whose session %(pid)s is, and end it: what it has changed is rolled back. The message goes on by itself."
+    ),
+    "end_table_lock": _(
+        "Let session %(pid)s end, if it is a migration that goes on; end it, if it was forgotten. Then ask again."
+    ),
+    "end_prepared": _("Find the prepared transaction that nobody ended, and commit it or roll it back."),
     "restart_worker": _("Restart worker %(worker)s."),
     "start_worker_again": _(
         "Start a worker for queue %(queue)s. Worker %(name)s was killed, or it hangs: then end it first."

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from baton_messaging.diagnosis.triage.subjects import label_of
 from baton_messaging.diagnosis.triage.texts import DETAILS, EVIDENCE, QUESTIONS, STEPS
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict
-from baton_messaging.health.diagnosis import Confidence
+from baton_messaging.health.wording import duration
 from baton_messaging.models.dead_letter import Reason
 
 STATES: Final[dict[State, Promise]] = {
@@ -33,12 +33,6 @@ STATES: Final[dict[State, Promise]] = {
     State.DONE: gettext_lazy("done"),
     State.UNKNOWN: gettext_lazy("not known"),
 }
-CONFIDENCES: Final[dict[Confidence, Promise]] = {
-    Confidence.SURE: gettext_lazy("sure"),
-    Confidence.LIKELY: gettext_lazy("likely"),
-    Confidence.OPEN: gettext_lazy("not known"),
-}
-_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 def state_text(verdict: Verdict, *, now: datetime) -> str:
@@ -62,21 +56,6 @@ def question_texts(verdict: Verdict, *, now: datetime) -> list[str]:
 def step_text(step: Step, *, now: datetime) -> str:
     """Return what to do next."""
     return _text(STEPS, Phrase(step.code, step.values), now)
-
-
-def duration(seconds: float) -> str:
-    """Return a length of time in words, in the largest unit that says enough."""
-    if seconds < 2 * _MINUTE:
-        count = round(seconds)
-        return ngettext("%(count)d second", "%(count)d seconds", count) % {"count": count}
-    if seconds < 2 * _HOUR:
-        count = round(seconds / _MINUTE)
-        return ngettext("%(count)d minute", "%(count)d minutes", count) % {"count": count}
-    if seconds < 2 * _DAY:
-        count = round(seconds / _HOUR)
-        return ngettext("%(count)d hour", "%(count)d hours", count) % {"count": count}
-    count = round(seconds / _DAY)
-    return ngettext("%(count)d day", "%(count)d days", count) % {"count": count}
 
 
 def _text(texts: Mapping[str, Promise], line: Phrase, now: datetime) -> str:

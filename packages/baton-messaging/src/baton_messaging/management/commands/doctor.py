@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from baton_messaging.diagnosis.doctor.examine import examine_all
-from baton_messaging.diagnosis.doctor.report import as_json, as_text, is_healthy
+from baton_messaging.diagnosis.rendering import as_json, as_text, is_healthy
 from baton_messaging.management.command import BaseCommand
 from baton_messaging.ui.terminal.tables import width_of
 
@@ -22,10 +22,10 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        observations = examine_all()
+        diagnoses = examine_all()
         if options["format"] == "json":
-            self.stdout.write(as_json(observations))
+            self.stdout.write(as_json(diagnoses))
         else:
-            self.stdout.write(as_text(observations, width=width_of(self.stdout)))
-        if not is_healthy(observations):
+            self.stdout.write(as_text(diagnoses, width=width_of(self.stdout)))
+        if not is_healthy(diagnoses):
             sys.exit(1)

@@ -38,5 +38,4 @@ class Command(BaseCommand):
         if not outcome.lost and not outcome.broker_error:
             self.stdout.write("Nothing is lost.")
         for finding in outcome.findings:
-            examples = ", ".join(finding.examples)
-            self.stdout.write(f"{finding.what}: {finding.count} ({examples}). {finding.owner}: {finding.remedy}")
+            self.stdout.write(f"{finding.what}: {finding.found}. {finding.owner}: {finding.remedy}")

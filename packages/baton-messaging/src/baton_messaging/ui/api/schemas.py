@@ -106,6 +106,8 @@ class DeadLetterOut(Schema):
     first_failed_at: datetime
     died_at: datetime
     settled_at: datetime | None
+    settled_by: str
+    seen_count: int = Field(description="How often it arrived: more than once only of what is no message of ours.")
 
 
 class DeadLetterDetails(DeadLetterOut):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from baton_messaging.diagnosis.installation import problems
 from baton_messaging.models import Recovery
 from baton_messaging.recovery.findings import findings
 from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts
@@ -34,7 +35,7 @@ def board(request: HttpRequest) -> HttpResponse:
 
 
 def _live() -> dict[str, Any]:
-    return {"picture": picture(), "now": timezone.now()}
+    return {"problems": problems(), "picture": picture(), "now": timezone.now()}
 
 
 def _charts() -> dict[str, Any]:

@@ -60,6 +60,8 @@ def dead_letter_details(dead_letter: DeadLetter) -> dict[str, Any]:
         "first_failed_at": dead_letter.first_failed_at,
         "requested_at": dead_letter.requested_at,
         "settled_at": dead_letter.settled_at,
+        "settled_by": dead_letter.settled_by,
+        "seen_count": dead_letter.seen_count,
         "purge_at": dead_letter.purge_at,
         "replay": dead_letter.replay_id,
         "copy_of": dead_letter.copy_of_id,

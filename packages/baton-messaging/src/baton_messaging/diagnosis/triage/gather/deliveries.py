@@ -1,7 +1,7 @@
 """Deliveries put together from a snapshot: each message on its way to each consumer."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
     Delivery,
     Failed,
     Held,
+    InFlight,
     Limits,
     Processed,
     Published,
@@ -23,6 +24,8 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.events import is_known
+from baton_messaging.health.locks import LockWait
+from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
 from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.routing.ownership import owner_of, queue_name_of
@@ -64,6 +67,7 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
     (message_id, consumer), dead_letter, failed = standing.place, standing.dead_letter, standing.last_attempt
     event = row.name if row else dead_letter.event_name if dead_letter else _event_of(failed)
     key = row.key if row else dead_letter.key if dead_letter else failed.key if failed else ""
+    in_flight = in_flight_of(standing.place, snapshot.in_flight)
     return Delivery(
         consumer=consumer,
         event=event,
@@ -76,9 +80,32 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
         failed=_failed(failed),
         dead_letter=_dead_letter(dead_letter),
         held=_held(snapshot, consumer, event, key, message_id),
-        in_flight=in_flight_of(standing.place, snapshot.in_flight),
+        in_flight=in_flight,
         seen=_sighting(standing.place, snapshot),
+        lock=_lock(in_flight, snapshot),
     )
+
+
+def needs_of(consumers: Iterable[str]) -> dict[Resource, tuple[Resource, ...]]:
+    """Return what each consumer needs: its queue, and the servers that it names itself."""
+    return {
+        Resource(Kind.CONSUMER, consumer): (
+            Resource(Kind.QUEUE, queue_name_of(consumer)),
+            *(Resource(Kind.SERVICE, name) for name in _services(consumer)),
+        )
+        for consumer in consumers
+    }
+
+
+def _services(consumer: str) -> Iterable[str]:
+    return getattr(current_app.tasks.get(consumer), "depends_on", ())
+
+
+def _lock(in_flight: InFlight | None, snapshot: Snapshot) -> LockWait | None:
+    """Return the lock that the child waits for which runs the message."""
+    if in_flight is None:
+        return None
+    return next((wait for wait in snapshot.lock_waits if in_flight.is_of(wait.application)), None)
 
 
 def _bare(dead_letter: DeadLetter) -> Delivery:
@@ -132,7 +159,9 @@ def _processed(row: ProcessedMessage | None) -> Processed | None:
 def _failed(row: Attempt | None) -> Failed | None:
     if row is None:
         return None
-    return Failed(row.attempt, row.error_class, row.failed_at, row.due_at, row.sent_at, row.claimed_until)
+    return Failed(
+        row.attempt, row.error_class, row.failed_at, row.due_at, row.sent_at, row.claimed_until, row.error_message
+    )
 
 
 def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
@@ -146,6 +175,7 @@ def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
         died_at=row.died_at,
         attempt_count=row.attempt_count,
         requested_at=row.requested_at,
+        error_text=row.error_message,
     )
 
 

@@ -8,8 +8,8 @@ from typing import Final
 from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
-from baton_messaging.diagnosis.triage.gather.broker import read_broker
-from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of
+from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
+from baton_messaging.diagnosis.triage.gather.servers import ask_servers
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.subjects import find_subjects
@@ -27,9 +27,15 @@ def gather(lookups: Sequence[Lookup]) -> list[Facts]:
 
 def without_database(reach: Reach) -> Facts:
     """Return what can be said without the database: what the broker says."""
-    broker = read_broker(all_queues(), ())
-    depths = {name: QueueSnapshot(depth.waiting) for name, depth in broker.depths.items()}
-    return Facts(datetime.now(UTC), platform_owner(), queues=depths, broker=broker.reach, database=reach)
+    servers = ask_servers(all_queues())
+    return Facts(
+        datetime.now(UTC),
+        platform_owner(),
+        queues={name: QueueSnapshot(depth.waiting) for name, depth in servers.broker.depths.items()},
+        broker=servers.broker.reach,
+        database=reach,
+        causes=servers.causes,
+    )
 
 
 def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) -> Facts:
@@ -47,7 +53,10 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         platform_queue=baton().platform_queue,
         retention_seconds=baton().outbox_retention_days * DAY_SECONDS,
         is_broker_full=snapshot.is_broker_full,
-        broker=snapshot.broker.reach,
+        broker=snapshot.servers.broker.reach,
+        causes=snapshot.servers.causes,
+        contradictions=snapshot.servers.contradictions.get(lookup.key, ()),
+        needs=needs_of({delivery.consumer for delivery in deliveries}),
     )
 
 

@@ -20,8 +20,9 @@ from baton_messaging.conf import baton
 from baton_messaging.diagnosis.message_states import MessageStates, Place
 from baton_messaging.diagnosis.triage.delivery_facts import InFlight, Process
 from baton_messaging.diagnosis.triage.facts import QueueSnapshot
-from baton_messaging.diagnosis.triage.gather.broker import BrokerSnapshot, read_broker
+from baton_messaging.diagnosis.triage.gather.servers import ServersSnapshot, ask_servers
 from baton_messaging.diagnosis.triage.lookup import Lookup
+from baton_messaging.health.locks import LockWait, lock_waits
 from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage
 from baton_messaging.models.dead_letter import State
 from baton_messaging.models.heartbeat import Trouble
@@ -47,17 +48,18 @@ class Snapshot:
     """
 
     now: datetime
-    broker: BrokerSnapshot
+    servers: ServersSnapshot
     states: MessageStates
     processes: tuple[Process, ...]
     in_flight: dict[Any, InFlight]
     ahead: dict[int, int]
     served_until: dict[str, datetime]
+    lock_waits: tuple[LockWait, ...] = ()
 
     @property
     def is_broker_full(self) -> bool:
         """Tell whether the broker takes no message: Redis says so itself, RabbitMQ to relays only."""
-        return self.broker.is_full or any(one.finds_broker_full and one.is_fresh for one in self.processes)
+        return self.servers.broker.is_full or any(one.finds_broker_full and one.is_fresh for one in self.processes)
 
     @cached_property
     def places(self) -> dict[UUID, list[Place]]:
@@ -81,31 +83,38 @@ class Snapshot:
     def finds(self) -> dict[tuple[str, str], list[Find]]:
         """Return what was seen in the broker, by message id and consumer."""
         found: dict[tuple[str, str], list[Find]] = defaultdict(list)
-        for find in self.broker.search.finds:
+        for find in self.servers.broker.search.finds:
             found[find.message_id, find.consumer].append(find)
         return found
 
     @cached_property
     def queues(self) -> dict[str, QueueSnapshot]:
         """Return what the broker says of each queue."""
-        is_complete = self.broker.is_searchable and self.broker.search.is_complete
+        is_complete = self.servers.broker.is_searchable and self.servers.broker.search.is_complete
         return {
             name: QueueSnapshot(
                 depth.waiting, is_complete, depth.taken, depth.consumer_count, self.served_until.get(name)
             )
-            for name, depth in self.broker.depths.items()
+            for name, depth in self.servers.broker.depths.items()
         }
 
 
 def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
     """Read the broker, then the tables."""
     ids = {message_id for lookup in lookups for message_id in lookup.all_message_ids}
-    broker = read_broker(_queues(lookups), [str(message_id) for message_id in ids - _done_for_good(lookups)])
+    wanted = [str(message_id) for message_id in ids - _done_for_good(lookups)]
+    servers = ask_servers(_queues(lookups), wanted, keys=_single_subject(lookups))
     processes, in_flight = read_processes()
     states = MessageStates([lookup.key for lookup in lookups if lookup.is_subject and lookup.key], ids)
     moment = now()
     served = served_until() if _may_any_be_overtaken(lookups, states, moment) else {}
-    return Snapshot(moment, broker, states, processes, in_flight, _ahead(lookups), served)
+    waits = tuple(lock_waits()) if any(held.started_at for held in in_flight.values()) else ()
+    return Snapshot(moment, servers, states, processes, in_flight, _ahead(lookups), served, waits)
+
+
+def _single_subject(lookups: Sequence[Lookup]) -> list[str]:
+    """Return the key whose effects are checked: a survey is of what is not done."""
+    return [lookup.key for lookup in lookups if lookup.is_subject] if len(lookups) == 1 else []
 
 
 def now() -> datetime:
@@ -172,7 +181,7 @@ def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
     for row in sorted(rows, key=lambda row: row.is_fresh):  # what a living process says wins
         process = _process(row)
         for entry in (*row.reserved, *row.running):
-            held = InFlight(process, _time(entry.get("started_at")))
+            held = InFlight(process, _time(entry.get("started_at")), entry.get("pid"))
             in_flight.update({(message_id, entry["consumer"]): held for message_id in entry["message_ids"]})
     return tuple(map(_process, rows)), in_flight
 

@@ -33,7 +33,7 @@ _ASTRAY: Final = frozenset({State.LOST, State.NOBODY_CONSUMES, State.ELSEWHERE})
 
 def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Conclusion:
     """Return the conclusion, with the cause that lies beneath it if there is one."""
-    if conclusion.cause is not None:
+    if conclusion.cause is not None or delivery.lock:  # who holds the lock is as near to the ground as can be
         return conclusion
     cause = _cause(conclusion, delivery, facts)
     return conclusion if cause is None else _with(cause, conclusion, facts)

@@ -25,7 +25,22 @@ def dead_letter_link(dead_letter_id: int) -> str:
     return _link("admin:baton_messaging_deadletter_change", dead_letter_id)
 
 
-def _link(name: str, *args: Any, **query: str) -> str:
+def list_link(model: str, **query: Any) -> str:
+    """Return where the rows of one of our tables are listed."""
+    return _link(f"admin:baton_messaging_{model}_changelist", **query)
+
+
+def dead_letters_link(**query: Any) -> str:
+    """Return where the dead letters of a selection are listed."""
+    return _link("admin:baton_messaging_deadletter_list", **query)
+
+
+def doctor_link() -> str:
+    """Return where all findings are shown."""
+    return _link("doctor")
+
+
+def _link(name: str, *args: Any, **query: Any) -> str:
     if not apps.is_installed("baton_messaging.ui"):
         return ""
     path = reverse(name, args=args)

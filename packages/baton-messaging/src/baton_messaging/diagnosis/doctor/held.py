@@ -1,0 +1,112 @@
+"""What is held back examined: pauses, open circuits and retries that wait for longer than anybody meant them to."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from baton_messaging.conf import Team, baton
+from baton_messaging.diagnosis import commands
+from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
+from baton_messaging.diagnosis.links import list_link
+from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import duration, said
+from baton_messaging.models import Attempt, Circuit, Pause
+from baton_messaging.routing.ownership import owner_of, platform_owner
+
+
+@examines("pauses", needs=(DATABASE,), is_quick=True)
+def examine_pauses() -> Iterator[Diagnosis]:
+    """Find pauses that are older than a person means them to be."""
+    allowed = baton().pause_age_seconds
+    old = Pause.objects.in_force().filter(paused_at__lt=Now() - timedelta(seconds=allowed))
+    wanted = said(_("none in force for longer than %(age)s"), age=duration(allowed))
+    observations = [
+        observed(
+            False,
+            said(_("pause of %(target)s"), target=pause.target),
+            about=Resource(Kind.DATA, f"pause {pause.pk}"),
+            found=said(
+                _("in force for %(age)s, by %(who)s: %(why)s"),
+                age=duration(pause.age.total_seconds()),  # type: ignore[attr-defined]
+                who=pause.paused_by,
+                why=pause.why,
+            ),
+            wanted=wanted,
+            remedy=_("Ask the one who paused it. When the reason is gone, resume it."),
+            command=f"python manage.py consumers resume {_words(pause)} --why …",
+            link=list_link("pause", resumed_at__isempty=1),
+            owner=_owner_of(pause),
+            since=pause.paused_at,
+        )
+        for pause in old.annotate(age=Now() - F("paused_at")).order_by("paused_at")
+    ]
+    yield from observations
+    if not observations:
+        yield observed(True, _("pauses"), found=_("none that is old"), wanted=wanted, remedy="")
+
+
+def _words(pause: Pause) -> str:
+    return pause.consumer or f"--event={pause.event_name} --key={pause.key}"
+
+
+def _owner_of(pause: Pause) -> Team:
+    return owner_of(pause.consumer) if pause.consumer else platform_owner()
+
+
+@examines("circuits", needs=(DATABASE,), is_quick=True)
+def examine_circuits() -> Iterator[Diagnosis]:
+    """Find circuits that have been open for long: what their consumer depends on has not come back."""
+    allowed = baton().circuit_age_seconds
+    old = Circuit.objects.open().filter(opened_at__lt=Now() - timedelta(seconds=allowed))
+    wanted = said(_("none open for longer than %(age)s"), age=duration(allowed))
+    observations = [
+        observed(
+            False,
+            said(_("circuit of %(consumer)s"), consumer=circuit.consumer),
+            about=Resource(Kind.CONSUMER, circuit.consumer),
+            found=said(
+                _("open for %(age)s: its messages fail on %(error)s, %(count)s probes have failed"),
+                age=duration(circuit.age.total_seconds()),  # type: ignore[attr-defined]
+                error=circuit.error_class,
+                count=circuit.probe_count,
+            ),
+            wanted=wanted,
+            remedy=_("Mend what it depends on; it closes by itself with the first probe that succeeds."),
+            link=list_link("circuit"),
+            owner=owner_of(circuit.consumer),
+            since=circuit.opened_at,
+        )
+        for circuit in old.annotate(age=Now() - F("opened_at")).order_by("opened_at")
+    ]
+    yield from observations
+    if not observations:
+        yield observed(True, _("circuits"), found=_("none open for long"), wanted=wanted, remedy="")
+
+
+@examines("retries", needs=(DATABASE,), is_quick=True)
+def examine_retries() -> Iterator[Diagnosis]:
+    """Find the retry that is due furthest ahead, if that is further than any backoff."""
+    allowed = baton().retry_ahead_seconds
+    last = Attempt.objects.filter(sent_at=None).annotate(ahead=F("due_at") - Now()).order_by("-due_at").first()
+    ahead_seconds = last.ahead.total_seconds() if last else 0.0  # type: ignore[attr-defined]
+    yield observed(
+        ahead_seconds <= allowed,
+        _("retries"),
+        found=said(
+            _("the last of %(consumer)s is due in %(age)s only (message %(message_id)s)"),
+            consumer=last.consumer,
+            age=duration(ahead_seconds),
+            message_id=last.message_id,
+        )
+        if last and ahead_seconds > allowed
+        else _("none far ahead"),
+        wanted=said(_("none due in more than %(age)s"), age=duration(allowed)),
+        remedy=_("Compare the clock of the worker with the database's; then set due_at of the failed attempt to now."),
+        command=commands.sql("UPDATE baton_attempt SET due_at = now() WHERE id = %s", last.pk if last else 0),
+        owner=owner_of(last.consumer) if last else None,
+        about=Resource(Kind.DATA, "retries"),
+    )

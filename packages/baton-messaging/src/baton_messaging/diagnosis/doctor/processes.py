@@ -1,0 +1,135 @@
+"""Processes examined: does each role live, is each queue consumed, and if not, who was the last, and how did it end?
+
+Each finding is about a role, a process or a queue, so that it stands under the database's or the broker's when these
+are to blame: nothing is to be restarted that waits for something else.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from baton_messaging.conf import Queue, baton
+from baton_messaging.diagnosis import commands
+from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
+from baton_messaging.health.diagnosis import Diagnosis, Text
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import duration, said
+from baton_messaging.models import Heartbeat
+from baton_messaging.models.heartbeat import Role, Trouble
+
+#: Role, and what is wrong without it.
+WANTED: Final = {
+    Role.RELAY: _("nothing leaves the outbox"),
+    Role.COLLECTOR: _("what the broker gives up on is on no list"),
+    Role.BEAT: _("nothing is pruned, retried exports wait, no alert is mailed"),
+}
+
+
+@examines("consumers of the queues", needs=(DATABASE,), is_quick=True)
+def examine_consumers() -> Iterator[Diagnosis]:
+    """Find queues that no living worker consumes (F51), or whose workers have stopped to."""
+    living, silent = _by_queue(Heartbeat.objects.workers())
+    for queue in baton().queues:
+        yield _consumed(queue, living[queue.name], silent[queue.name])
+
+
+def _by_queue(workers: Iterable[Heartbeat]) -> tuple[dict[str, list[Heartbeat]], dict[str, list[Heartbeat]]]:
+    living: dict[str, list[Heartbeat]] = defaultdict(list)
+    silent: dict[str, list[Heartbeat]] = defaultdict(list)
+    for worker in workers:
+        for name in worker.queues:
+            (living if worker.is_fresh else silent)[name].append(worker)
+    return living, silent
+
+
+def _consumed(queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat]) -> Diagnosis:
+    consuming = _names(beat for beat in living if beat.is_consuming)
+    idle = [beat for beat in living if not beat.is_consuming]
+    about, what = Resource(Kind.QUEUE, queue.name), said(_("workers of %(queue)s"), queue=queue.name)
+    if idle:
+        found = said(
+            _("%(idle)s: no work is taken; %(consuming)s"), idle=_names(idle), consuming=consuming or _("no other")
+        )
+        return _mended(about, what, found, said(_("Restart %(names)s."), names=_names(idle)), queue)
+    return observed(
+        bool(consuming),
+        what,
+        about=about,
+        found=consuming or said(_("nobody consumes it; %(last)s"), last=_last(queue.name, silent)),
+        wanted=_("a worker that consumes it"),
+        remedy=_("Start a worker for it."),
+        command=commands.worker(queue.name),
+        owner=queue.owner,
+    )
+
+
+def _mended(about: Resource, what: Text, found: Text, remedy: Text, queue: Queue) -> Diagnosis:
+    wanted = _("a worker that consumes it")
+    return observed(False, what, about=about, found=found, wanted=wanted, remedy=remedy, owner=queue.owner)
+
+
+def _last(queue: str, silent: Sequence[Heartbeat]) -> Promise | str:
+    """Return which worker was the last to consume a queue, and how it ended."""
+    fell_silent = max(silent, key=lambda beat: beat.beaten_at, default=None)
+    if fell_silent is None:
+        return _("no worker of it is known")
+    return said(
+        _("the last, %(name)s, fell silent %(age)s ago: killed, or its machine is gone"),
+        name=fell_silent.name,
+        age=duration(fell_silent.age_seconds),
+    )
+
+
+@examines("processes", needs=(DATABASE,), is_quick=True)
+def examine_processes() -> Iterator[Diagnosis]:
+    """Find roles that no living process has."""
+    beats = list(Heartbeat.objects.exclude(role=Role.WORKER))
+    for role, consequence in WANTED.items():
+        yield _role(role, [beat for beat in beats if beat.role == role], consequence)
+
+
+def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text) -> Diagnosis:
+    living = [beat for beat in beats if beat.is_fresh]
+    idle = [beat for beat in living if not beat.is_consuming and beat.trouble != Trouble.BROKER_FULL]
+    about = Resource(Kind.ROLE, role)
+    wanted = said(_("a heartbeat of each within %(age)s"), age=duration(baton().heartbeat_stale_seconds))
+    if any(beat.trouble == Trouble.BROKER_FULL for beat in living):
+        return observed(
+            False,
+            str(role),
+            about=about,
+            found=_("lives, but the broker takes nothing: it is short of memory or disk"),
+            wanted=_("a broker that takes messages"),
+            remedy=_("Give the broker memory or disk, or workers to empty its queues."),
+        )
+    if idle:
+        found, remedy = _("lives, and does nothing: %(names)s"), _("Restart %(names)s.")
+        names = _names(idle)
+        return observed(
+            False,
+            str(role),
+            about=about,
+            found=said(found, names=names),
+            wanted=wanted,
+            remedy=said(remedy, names=names),
+        )
+    return observed(
+        bool(living),
+        str(role),
+        about=about,
+        found=_names(living) or said(_("no heartbeat: %(consequence)s"), consequence=consequence),
+        wanted=wanted,
+        remedy=said(_("Start one: %(role)s."), role=role.label),
+        command=_command(role),
+    )
+
+
+def _command(role: Role) -> str:
+    return {Role.RELAY: commands.RELAY, Role.COLLECTOR: commands.COLLECTOR}.get(role) or commands.beat()
+
+
+def _names(beats: Iterable[Heartbeat]) -> str:
+    return ", ".join(sorted(beat.name for beat in beats))

@@ -1,0 +1,105 @@
+"""Answers of several servers are waited for together, none longer than the deadline.
+
+Each question is asked in a thread of its own. A thread that still waits when time is up is left behind and ends by
+itself, because what it waits with has time-outs of its own; a question under the same ``key`` is not asked again while
+an earlier one waits, so that a server which hangs for a night holds one thread and not thousands.
+
+Hazard: a process that forks takes no thread along. What a thread had open then, the child must not use.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final, Generic, TypeVar
+
+from django.db import connections
+
+from baton_messaging.database.deadline import Deadline
+
+T = TypeVar("T")
+Question = Callable[[Deadline], T]
+
+#: What an asked function leaves of the deadline, so that what it has found arrives in time.
+HAND_OVER_SECONDS: Final = 0.1
+#: Waiting longer than the deadline by this is the asking machine's doing: it stood still, or had no processor to give.
+STANDSTILL_SECONDS: Final = 1.0
+
+
+class NoAnswer(TimeoutError):
+    """A server has not answered in time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no answer within {seconds:.3g} s")
+
+
+class StoodStill(Exception):
+    """The asking process had no time of its own to hear an answer: nothing is known of the server."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"this machine or process stood still for {seconds:.3g} s")
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """What came back: a value or an error, and after how many seconds."""
+
+    seconds: float
+    value: T | None = None
+    error: Exception | None = None
+
+
+def answers_within(seconds: float, questions: Mapping[str, Question[T]], *, key: str = "") -> dict[str, Answer[T]]:
+    """Ask all questions at the same time; return an answer to each, in their order, after so many seconds at most.
+
+    With a ``key`` the questions are the same whoever asks them: one that still waits is joined, not repeated.
+    """
+    deadline = Deadline.after(seconds)
+    threads = {name: _thread(f"{key}:{name}" if key else "", name, ask, deadline) for name, ask in questions.items()}
+    for thread in threads.values():
+        thread.join(deadline.seconds_left)
+    overdue = monotonic() - deadline.at
+    return {name: thread.answer or _none(thread, overdue, seconds) for name, thread in threads.items()}
+
+
+class _Thread(threading.Thread, Generic[T]):
+    def __init__(self, name: str, ask: Question[T], deadline: Deadline) -> None:
+        super().__init__(name=f"health-{name}", daemon=True)
+        self._ask, self._deadline = ask, deadline
+        self.started_at = monotonic()
+        self.answer: Answer[T] | None = None
+
+    def run(self) -> None:
+        try:
+            value = self._ask(self._deadline.earlier(HAND_OVER_SECONDS))
+            self.answer = Answer(monotonic() - self.started_at, value)
+        except Exception as error:  # whatever it is, who asked is told, and all other questions are answered
+            self.answer = Answer(monotonic() - self.started_at, error=error)
+        finally:
+            connections.close_all()  # this thread's
+
+
+_shared: dict[str, "_Thread[object]"] = {}
+_sharing = threading.Lock()
+
+
+def _thread(key: str, name: str, ask: Question[T], deadline: Deadline) -> _Thread[T]:
+    if not key:
+        thread = _Thread(name, ask, deadline)
+        thread.start()
+        return thread
+    with _sharing:
+        waiting = _shared.get(key)
+        if waiting is not None and waiting.is_alive():
+            return waiting  # type: ignore[return-value]  # a key stands for one question
+        thread = _Thread(name, ask, deadline)
+        _shared[key] = thread  # type: ignore[assignment]
+        thread.start()
+    return thread
+
+
+def _none(thread: _Thread[T], overdue: float, seconds: float) -> Answer[T]:
+    waited = monotonic() - thread.started_at
+    if overdue > STANDSTILL_SECONDS:
+        return Answer(waited, error=StoodStill(overdue))
+    return Answer(waited, error=NoAnswer(max(waited, seconds)))

@@ -1,0 +1,143 @@
+"""Waits for a lock name the session that holds it: whose it is, since when, and the command that ends it.
+
+The session at the end of the chain is told, not one that waits itself. Of statements the shape is shown, never a value:
+what stands in them is somebody's data. Source: PostgreSQL manual, ``pg_stat_activity``, ``pg_blocking_pids``.
+
+Hazard: without the role ``pg_read_all_stats`` PostgreSQL shows state and statement of one's own role's sessions only.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection
+
+MAX_STATEMENT_CHARS: Final = 160
+MIN_WAIT_SECONDS: Final = 2.0  # what waits for less is the ordinary traffic of a busy table
+OURS: Final = "baton "  # how the names of this project's connections begin, or go on behind the project's own
+PREPARED_PID: Final = 0  # what pg_blocking_pids says of a prepared transaction, which no session holds
+
+_WAITS: Final = """
+    SELECT waiting.pid, waiting.application_name, extract(epoch FROM clock_timestamp() - waiting.query_start),
+        blocker.pid, holder.usename, holder.application_name, host(holder.client_addr), holder.state,
+        coalesce(holder.state_change, holder.xact_start), left(holder.query, 2000)
+    FROM pg_stat_activity AS waiting
+    CROSS JOIN LATERAL unnest(pg_blocking_pids(waiting.pid)) AS blocker (pid)
+    LEFT JOIN pg_stat_activity AS holder ON holder.pid = blocker.pid
+    WHERE waiting.datname = current_database() AND waiting.wait_event_type = 'Lock'
+"""
+_TABLES: Final = """
+    SELECT held.relation::regclass::text, holder.pid, holder.usename, holder.application_name,
+        host(holder.client_addr), holder.state, coalesce(holder.state_change, holder.xact_start),
+        left(holder.query, 2000)
+    FROM pg_locks AS held JOIN pg_stat_activity AS holder ON holder.pid = held.pid
+    WHERE held.locktype = 'relation' AND held.granted AND held.mode = 'AccessExclusiveLock'
+      AND holder.datname = current_database() AND holder.pid <> pg_backend_pid()
+    ORDER BY holder.xact_start LIMIT 1
+"""
+_VALUES: Final = re.compile(
+    r"--[^\n]*|/\*.*?\*/"  # comments
+    r"|\$(\w*)\$.*?\$\1\$"  # dollar-quoted
+    r"|[eEbBxXnN]?'(?:[^'\\]|''|\\.)*(?:'|$)"  # quoted, also where the statement was cut
+    r"|(?<![\w$\"])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\b",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session that holds what others wait for. ``since``: when it came into its state."""
+
+    pid: int
+    user: str = ""
+    application: str = ""
+    address: str = ""
+    state: str = ""
+    since: datetime | None = None
+    statement: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Tell whether a process of this project has it, by the name of its connection."""
+        return _is_ours(self.application)
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Tell whether it does nothing while it holds the lock."""
+        return self.state.startswith("idle in transaction") or self.pid == PREPARED_PID
+
+    @property
+    def command(self) -> str:
+        """Return the command that ends it; of a prepared transaction, the one that names it."""
+        statement = (
+            "SELECT gid, prepared, owner FROM pg_prepared_xacts"
+            if self.pid == PREPARED_PID
+            else f"SELECT pg_terminate_backend({self.pid})"
+        )
+        return f'python manage.py dbshell -- -c "{statement}"'
+
+
+@dataclass(frozen=True)
+class LockWait:
+    """A session that waits for a lock, and the one that holds it."""
+
+    pid: int
+    application: str
+    waits_seconds: float
+    holder: Session
+
+
+def lock_waits(asked: Any = connection, *, min_seconds: float | None = None) -> list[LockWait]:
+    """Return the waits of this database, the longest first. Raises the database's errors."""
+    least_seconds = MIN_WAIT_SECONDS if min_seconds is None else min_seconds
+    with asked.cursor() as cursor:
+        cursor.execute(_WAITS)
+        rows = cursor.fetchall()
+    holders: dict[int, Session] = {row[0]: _session(row[3:]) for row in rows}
+    waits = [LockWait(pid, name or "", float(seconds or 0), _last(pid, holders)) for pid, name, seconds, *_ in rows]
+    unique = {wait.pid: wait for wait in waits if wait.waits_seconds >= least_seconds}
+    return sorted(unique.values(), key=lambda wait: -wait.waits_seconds)
+
+
+def table_lock(asked: Any = connection) -> tuple[str, Session] | None:
+    """Return a table that a session keeps all others from, as a migration does. Raises the database's errors."""
+    with asked.cursor() as cursor:
+        cursor.execute(_TABLES)
+        row = cursor.fetchone()
+    return (str(row[0]), _session(row[1:])) if row else None
+
+
+def without_values(statement: str) -> str:
+    """Return the shape of a statement.
+
+    >>> without_values("UPDATE stock SET on_hand = 3  -- ann's\\n WHERE sku = 'MUG' AND x1 = $tag$secret$tag$")
+    'UPDATE stock SET on_hand = ? WHERE sku = ? AND x1 = ?'
+    >>> without_values("SELECT 'cut off")
+    'SELECT ?'
+    """
+    shape = _VALUES.sub(lambda found: " " if found[0].startswith(("--", "/*")) else "?", statement)
+    shape = " ".join(shape.split())
+    return shape if len(shape) <= MAX_STATEMENT_CHARS else f"{shape[:MAX_STATEMENT_CHARS]}…"
+
+
+def _session(columns: tuple[Any, ...]) -> Session:
+    pid, user, application, address, state, since, statement = columns
+    return Session(
+        pid, user or "", application or "", address or "", state or "", since, without_values(statement or "")
+    )
+
+
+def _last(pid: int, holders: Mapping[int, Session]) -> Session:
+    """Follow who waits for whom to the one that waits for nobody; a circle ends where it began."""
+    seen = {pid}
+    holder = holders[pid]
+    while holder.pid in holders and holder.pid not in seen:
+        seen.add(holder.pid)
+        holder = holders[holder.pid]
+    return holder
+
+
+def _is_ours(application: str) -> bool:
+    return application.startswith(OURS) or f" {OURS}" in application

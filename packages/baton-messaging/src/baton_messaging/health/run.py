@@ -1,0 +1,44 @@
+"""Health checks run at the same time, within one deadline.
+
+    for health in run_checks(["database", "broker"], deadline_seconds=2):
+        print(health.name, health.condition, health.said)
+
+Callable wherever the work runs: in a worker, the relay, the web process, a shell. A check opens its own connections and
+closes them; what it raises is classified, and becomes its answer.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final
+
+from baton_messaging.health.answers import Answer, answers_within
+from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.refusals import classify
+from baton_messaging.health.registry import check_named, check_names
+
+DEADLINE_SECONDS: Final = 2.0
+
+
+def run_checks(names: Iterable[str] | None = None, *, deadline_seconds: float = DEADLINE_SECONDS) -> list[Health]:
+    """Return what the checks of these names found (all, if None), in their order. Never raises, never waits longer.
+
+    The answer of a server that is silent is AWAY; of a name that no check has, NOT_KNOWN.
+    """
+    wanted = list(dict.fromkeys(check_names() if names is None else names))
+    checks = {name: check for name in wanted if (check := check_named(name))}
+    answers = answers_within(deadline_seconds, checks, key="check")
+    return [_health(name, answers[name]) if name in answers else _no_such(name) for name in wanted]
+
+
+def _health(name: str, answer: Answer[Health]) -> Health:
+    now = datetime.now(UTC)
+    if answer.value is not None:
+        seconds = answer.seconds if answer.value.seconds is None else answer.value.seconds
+        return replace(answer.value, name=name, seconds=seconds, checked_at=answer.value.checked_at or now)
+    refusal = classify(answer.error or TypeError("the check returned nothing"))
+    return Health(name, refusal.condition, refusal.said, seconds=answer.seconds, checked_at=now)
+
+
+def _no_such(name: str) -> Health:
+    return Health(name, Condition.NOT_KNOWN, f"there is no health check {name!r}", checked_at=datetime.now(UTC))

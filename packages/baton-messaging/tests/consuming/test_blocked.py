@@ -1,0 +1,74 @@
+"""A handler that waits for the lock of a forgotten session when its time is up: it has not failed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from baton_dev.testing.failover import new_connections
+from baton_messaging.consuming import delivery
+from baton_messaging.models import DeadLetter
+from django.db import connection
+
+from tests.consuming.test_database_in_trouble import assert_that_nothing_failed, requeued, sealed, soft_limit
+from tests.health.sessions import named
+from tests.sample.tasks import HELD, take_one
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
+ME = "baton worker sample@host 7"
+__all__ = ["requeued"]
+
+
+@pytest.fixture(autouse=True)
+def _named_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with new_connections():
+        options = {**connection.settings_dict["OPTIONS"], "application_name": ME}
+        monkeypatch.setitem(connection.settings_dict, "OPTIONS", options)
+        connection.close()
+        yield
+        connection.close()
+
+
+@contextmanager
+def held_by(name: str) -> Iterator[None]:
+    with named(name) as own, own.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [HELD])
+        yield
+
+
+def waiting_sessions() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = %s", [ME])
+        (count,) = cursor.fetchone()
+    return int(count)
+
+
+def test_behind_a_forgotten_session_nothing_fails_and_no_session_is_left_waiting(requeued: list[int]) -> None:
+    bundle = sealed("held")
+    with held_by("psql"):
+        for _ in range(2):
+            with soft_limit(0.5):
+                delivery.deliver(take_one, bundle)
+        assert waiting_sessions() == 1
+    assert requeued == [1, 1]
+    assert_that_nothing_failed()
+
+
+@pytest.mark.parametrize("name", ["baton worker other@host 8", ME])
+def test_behind_a_worker_it_dies_of_its_limit(requeued: list[int], name: str) -> None:
+    bundle = sealed("held")
+    with held_by(name), soft_limit(0.5):
+        delivery.deliver(take_one, bundle)
+    assert (requeued, DeadLetter.objects.get().reason) == ([], "time_limit")
+
+
+def test_what_is_slow_without_a_lock_dies_of_its_limit(requeued: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def sleep(_event: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(5)")
+
+    monkeypatch.setattr(take_one, "handler", sleep)
+    bundle = sealed("ok")
+    with held_by("psql"), soft_limit(0.5):
+        delivery.deliver(take_one, bundle)
+    assert (requeued, DeadLetter.objects.get().reason) == ([], "time_limit")
