@@ -40,7 +40,9 @@ class Bundle:
         return cls(consumer, {seal(envelope, to=consumer, at=now): envelope for envelope in envelopes})
 
     @classmethod
-    def open(cls, consumer: str, sealed: object, *, event_name: str, max_age_seconds: float | None = None) -> "Bundle":
+    def open(
+        cls, consumer: str, sealed: object, *, event_name: str = "", max_age_seconds: float | None = None
+    ) -> "Bundle":
         """Open what arrived for a consumer. Raises BadBundle for what is no list of sealed envelopes.
 
         Refused one by one: what is not genuine, is for another consumer or another event than ``event_name`` (empty:
