@@ -38,13 +38,14 @@ def answer(_environ: dict[str, Any], _start: Any) -> list[bytes]:
 
 def test_the_first_request_begins_the_heartbeat_of_its_process() -> None:
     application = with_heartbeat(answer)
-    environ = RequestFactory()._base_environ()
+    requests: Any = RequestFactory()
+    environ = requests._base_environ()
     assert [*application(environ, None), *application(environ, None)] == [b"well", b"well"]
     rows = Heartbeat.objects.filter(role="web", pid=os.getpid(), received_count=2, finished_count=2)
-    row = wait_until(lambda: rows.first(), what="a heartbeat")
+    row = wait_until(rows.first, what="a heartbeat")
     assert row.is_consuming
     wired = Heartbeat.objects.filter(role="web").exclude(wiring={})
-    assert wait_until(lambda: wired.first(), what="its wiring").wiring["keys"]["signs"]
+    assert wait_until(wired.first, what="its wiring").wiring["keys"]["signs"]
 
 
 def test_a_child_that_was_forked_has_no_heartbeat_until_it_is_asked() -> None:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('baton_messaging', '0001_initial'),
+        ('baton_messaging', '0002_reasons'),
     ]
 
     operations = [
