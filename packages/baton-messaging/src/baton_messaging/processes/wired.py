@@ -67,7 +67,7 @@ class Difference:
 def wired_processes(cursor: Any) -> list[Wired]:
     """Return the processes that live, and have said what they are wired to."""
     cursor.execute(_PROCESSES, {"stale": baton().heartbeat_stale_seconds})
-    return [Wired(*row[:7], facts, row[8]) for row in cursor.fetchall() if (facts := json.loads(row[7]))]
+    return [Wired(*(*row[:7], facts, row[8])) for row in cursor.fetchall() if (facts := json.loads(row[7]))]
 
 
 def differences(processes: Sequence[Wired]) -> list[Difference]:
