@@ -94,6 +94,7 @@ def baton_wiring(state: Any, **_kwargs: Any) -> dict[str, Any]:
     watch = getattr(consumer, "watch", None)
     return {
         "pid": os.getpid(),
+        "uptime_seconds": watch.uptime_seconds if watch else None,
         "hostname": socket.gethostname(),
         "queues": sorted(consumer.app.amqp.queues.consume_from),
         "database": database_address(),
