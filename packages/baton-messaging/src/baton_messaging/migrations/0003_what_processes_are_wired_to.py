@@ -7,8 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('baton_messaging', '0007_letters'),
-        ('baton_messaging', '0007_health_check'),
+        ('baton_messaging', '0002_reasons'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('baton_messaging', '0006_reasons'),
+        ('baton_messaging', '0003_what_processes_are_wired_to'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('baton_messaging', '0006_reasons'),
+        ('baton_messaging', '0004_dead_letters_count_and_settle'),
     ]
 
     operations = [
