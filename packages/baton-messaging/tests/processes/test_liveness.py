@@ -23,6 +23,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from tests.health.conftest import admin, commits_hang  # noqa: F401 - fixtures
 from tests.recovery.situations import hold
 from tests.sample.events import Sampled
 
@@ -167,8 +168,15 @@ def test_while_the_database_takes_no_writes_nobody_is_restarted_for_its_silence(
         hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=600)
     with new_connections(READ_ONLY):
         code, text = alive("relay")
-    assert (code, "takes no writes" in text) == (0, True)
+    assert (code, "the database is read-only" in text) == (0, True)
     assert alive("relay")[0] == 1
+
+
+def test_while_no_commit_comes_back_nobody_is_restarted_for_its_silence(request: pytest.FixtureRequest) -> None:
+    hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=600)
+    request.getfixturevalue("commits_hang")
+    code, text = alive("relay")
+    assert (code, "cannot tell of relay" in text, "standby1" in text) == (0, True, True)
 
 
 def test_ages_are_by_the_database_s_clock(settings: Any) -> None:
