@@ -7,7 +7,8 @@
 Classify errors where they arise (``baton_messaging.errors``) and let them rise: a consumer has no try/except.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from celery import Task, current_app, shared_task
@@ -18,7 +19,7 @@ from baton_messaging.errors import TransientError
 from baton_messaging.events import Event
 from baton_messaging.routing.subscriptions import Subscription, all_consumers, subscribe
 
-__all__ = ["ConsumerTask", "consumer"]
+__all__ = ["ConsumerTask", "Policy", "consumer"]
 
 E = TypeVar("E", bound=Event)
 
@@ -72,14 +73,30 @@ class ConsumerTask(_Task):
     _orig_run = None
 
 
+class Policy:
+    """Options that several consumers share, under one name: ``MAIL = Policy(max_retries=24, time_limit=60)``.
+
+    What a decorator says beside ``policy=`` wins over it. *Raises*. TypeError at import for what is no option: a
+    misspelt limit would be none.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        unknown = sorted(name for name in options if name != "queue" and not hasattr(ConsumerTask, name))
+        if unknown:
+            raise TypeError(
+                f"Expected options of a consumer, got {', '.join(unknown)}. They are ConsumerTask's attributes."
+            )
+        self.options: Mapping[str, Any] = MappingProxyType(options)
+
+
 def consumer(
-    event: type[E], *, bundle: bool = False, **options: Any
+    event: type[E], *, policy: Policy | None = None, bundle: bool = False, **options: Any
 ) -> Callable[[Callable[[Any], None]], ConsumerTask]:
     """Make a function of an app's ``tasks.py`` the consumer of an event: ``@consumer(OrderPlaced)``.
 
     *Shapes*. The function gets the event, or with ``bundle=True`` a list of them. The task is called
     "<app>.<function>", and goes to the queue of its app unless ``queue="orders.bulk"`` names a lane. Other options are
-    Celery's; the defaults are the attributes of ConsumerTask.
+    Celery's; the defaults are the attributes of ConsumerTask. Options that several consumers share are a Policy.
 
     *Units*. ``soft_time_limit``, ``time_limit``, ``retry_backoff``, ``retry_backoff_max`` in seconds; ``max_retries``
     counts what follows the first attempt; ``bundle_size`` counts messages.
@@ -99,6 +116,7 @@ def consumer(
     *Source*. Celery manual, "Tasks": options of a task.
     """
 
+    options = {**(policy.options if policy else {}), **options}
     queue = options.pop("queue", None)  # kept from Celery, whose attribute of that name is deprecated: ours routes
 
     def declare(function: Callable[[Any], None]) -> ConsumerTask:

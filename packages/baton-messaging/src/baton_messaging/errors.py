@@ -13,6 +13,7 @@ else when it will not: that message waits for a person. The other classes are ra
 """
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 __all__ = [
@@ -32,7 +33,21 @@ __all__ = [
 
 
 class MessagingError(Exception):
-    """Base class of all errors of this package."""
+    """Base class of all errors of this package.
+
+    An error may cross from a child to its worker, by pickle. Python's own way back calls the class with the text, which
+    one that puts its text together of other things does not take: the worker would end.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be rebuilt of what it holds, past ``__init__``."""
+        return _rebuilt, (type(self), self.args, vars(self))
+
+
+def _rebuilt(error_class: type[MessagingError], args: tuple[Any, ...], attributes: dict[str, Any]) -> MessagingError:
+    error = error_class.__new__(error_class, *args)
+    vars(error).update(attributes)
+    return error
 
 
 class TransientError(MessagingError):

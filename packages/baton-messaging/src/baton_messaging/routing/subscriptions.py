@@ -42,6 +42,12 @@ def subscription_named(consumer: str) -> Subscription | None:
     return _subscriptions.get(consumer)
 
 
+def event_of(consumer: str) -> str:
+    """Return the name of the event that a consumer takes; empty when this release has no such consumer."""
+    subscription = subscription_named(consumer)
+    return subscription.event_name if subscription else ""
+
+
 def is_registered(task: str) -> bool:
     """Tell whether this release has a task of that name, consumer or not."""
     import_consumers()

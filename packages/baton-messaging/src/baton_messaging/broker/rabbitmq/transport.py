@@ -18,7 +18,7 @@ Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the argume
 
 from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from amqp.exceptions import MessageNacked, RecoverableConnectionError
 from kombu.exceptions import OperationalError
@@ -32,6 +32,8 @@ from baton_messaging.broker.rabbitmq.bounded_frames import bounded_frame_handler
 from baton_messaging.broker.rabbitmq.consumer_cancel import AttentiveChannel, AttentiveConnection
 from baton_messaging.broker.rabbitmq.timeouts import DeadlineChannel, DeadlineConnection
 
+BLOCKED: Final = "The broker is short of memory or disk, and takes no messages until it has some again."
+
 
 class BrokerBlocked(OperationalError):
     """The broker takes no messages from this connection until it has memory or disk again.
@@ -40,8 +42,8 @@ class BrokerBlocked(OperationalError):
     each connection that it does not read from.
     """
 
-    def __init__(self) -> None:
-        super().__init__("The broker is short of memory or disk, and takes no messages until it has some again.")
+    def __init__(self, text: str = BLOCKED) -> None:  # the text, since an error crosses processes by it
+        super().__init__(text)
 
 
 class Message(pyamqp.Message, BoundedMessage):

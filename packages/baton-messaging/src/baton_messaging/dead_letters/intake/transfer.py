@@ -22,7 +22,7 @@ from baton_messaging.messages.bundle import Bundle
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import describe, fault
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.routing.subscriptions import subscription_named
+from baton_messaging.routing.subscriptions import event_of, subscription_named
 
 log = structlog.get_logger(__name__)
 
@@ -47,7 +47,7 @@ def _collect(arrival: Arrival) -> None:
             return
         cause = cause_of_death(arrival)
         try:
-            bundle = Bundle.open(arrival.consumer, arrival.argument())
+            bundle = Bundle.open(arrival.consumer, arrival.argument(), event_name=event_of(arrival.consumer))
         except BadBundle as error:
             _record_foreign(arrival, cause, error)
             return
