@@ -39,6 +39,16 @@ _TABLES: Final = """
       AND holder.datname = current_database() AND holder.pid <> pg_backend_pid()
     ORDER BY holder.xact_start LIMIT 1
 """
+_IDLE_HOLDER: Final = """
+    SELECT holder.pid, holder.usename, holder.application_name, host(holder.client_addr), holder.state,
+        coalesce(holder.state_change, holder.xact_start), left(holder.query, 2000),
+        extract(epoch FROM clock_timestamp() - holder.state_change)
+    FROM pg_locks AS held JOIN pg_stat_activity AS holder ON holder.pid = held.pid
+    WHERE held.locktype = 'relation' AND held.granted AND held.relation = to_regclass(%s)
+      AND held.mode NOT IN ('AccessShareLock', 'ShareUpdateExclusiveLock')
+      AND holder.datname = current_database() AND holder.state LIKE 'idle in transaction%%'
+    ORDER BY holder.state_change LIMIT 1
+"""
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,14 @@ def table_lock(asked: Any = connection) -> tuple[str, Session] | None:
         cursor.execute(_TABLES)
         row = cursor.fetchone()
     return (str(row[0]), _session(row[1:])) if row else None
+
+
+def idle_holder(relation: str, asked: Any = connection) -> Session | None:
+    """Return a session that has locks on a table, or rows of it, and does nothing. Raises the database's errors."""
+    with asked.cursor() as cursor:
+        cursor.execute(_IDLE_HOLDER, [relation])
+        row = cursor.fetchone()
+    return _session(row) if row else None
 
 
 def _session(columns: tuple[Any, ...]) -> Session:
