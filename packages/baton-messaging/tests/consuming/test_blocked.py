@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 from baton_dev.testing.failover import new_connections
+from baton_dev.testing.processes import wait_until
 from baton_messaging.consuming import delivery
 from baton_messaging.models import Attempt, DeadLetter
 from django.db import connection
@@ -51,7 +52,7 @@ def test_behind_a_forgotten_session_nothing_fails_and_no_session_is_left_waiting
         for _ in range(2):
             with soft_limit(0.5):
                 delivery.deliver(take_one, bundle)
-        assert waiting_sessions() == 1
+        wait_until(lambda: waiting_sessions() == 1, what="the end of the sessions that waited")
     assert requeued == [1, 1]
     assert_that_nothing_failed()
 
