@@ -12,9 +12,10 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import Queue, baton
+from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis import commands
-from baton_messaging.diagnosis.doctor.broker import broker_connection
 from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, observed
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
@@ -160,7 +161,7 @@ def examine_wiring() -> Iterator[Diagnosis]:
 @examines("processes at the broker", needs=(DATABASE, BROKER))
 def examine_strangers() -> Iterator[Diagnosis]:
     """Find consumers that have no heartbeat here, and workers that the broker does not know."""
-    with broker_connection() as connection:
+    with broker_connection(Deadline.after(DEADLINE_SECONDS)) as connection:
         found = unknown_consumers(connection, DEADLINE_SECONDS / 2)
     yield from found
     if not found:
