@@ -3,7 +3,6 @@
 Relay and collector have the loop's end and its back-off in common, too: ``RoundProcess``.
 """
 
-import random
 import signal
 import threading
 from collections.abc import Iterator
@@ -15,11 +14,13 @@ from typing import Final
 import structlog
 
 from baton_messaging.conf import baton
+from baton_messaging.processes.backoff import backoff_seconds
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
 from baton_messaging.processes.introduction import introduce
 
 log = structlog.get_logger(__name__)
 
+MIN_BACKOFF_SECONDS: Final = 0.5
 MAX_BACKOFF_SECONDS: Final = 15.0  # a database or broker that is back is found at most this much later
 
 
@@ -112,7 +113,12 @@ class RoundProcess:
     def _back_off(self, event: str, error: Exception) -> None:
         """Wait, longer with each time in a row, and beat meanwhile."""
         self._trouble_count += 1
-        ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
-        seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several processes, guards nothing
+        seconds = backoff_seconds(
+            self._trouble_count,
+            base=MIN_BACKOFF_SECONDS,
+            maximum=MAX_BACKOFF_SECONDS,
+            floor=MIN_BACKOFF_SECONDS,
+            jitter=True,
+        )
         log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
         self._heartbeat.wait(self._stopping, seconds)
