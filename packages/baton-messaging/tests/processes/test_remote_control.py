@@ -44,7 +44,8 @@ ORDERS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture
 def controlled(either: OneBroker, tmp_path: Path) -> Iterator[tuple[OneBroker, Process]]:
-    with running(worker_command("sample"), log=tmp_path / "worker.log", ready=" ready.", env=either.env) as worker:
+    env = {**either.env, "TEST_REMOTE_CONTROL": ""}
+    with running(worker_command("sample"), log=tmp_path / "worker.log", ready=" ready.", env=env) as worker:
         yield either, worker
 
 

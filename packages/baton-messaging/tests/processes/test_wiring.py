@@ -62,7 +62,7 @@ def test_processes_that_are_wired_alike_are_no_finding(either: OneBroker, tmp_pa
     ):
         for row in (first, second, wired(relay)):
             assert row.wiring["broker"]["id"]
-            assert row.wiring["broker"]["address"] in either.url.replace("//", "/")
+            assert row.wiring["broker"]["address"].partition("/")[0] in either.url
             assert row.wiring["database"]["id"].endswith(connection.settings_dict["NAME"])
             assert row.wiring["database"]["in_recovery"] is False
             assert row.clock_offset_seconds is not None
@@ -115,6 +115,9 @@ def test_a_worker_of_another_database_is_found_at_the_broker(either: OneBroker, 
                 assert f"its database is {name}@" in str(one.found)
                 assert "sample" in str(one.found)
                 assert one.stops_work
+                with running(worker_command("mails"), log=tmp_path / "new.log", ready=" ready.", env=either.env) as new:
+                    wait_until(lambda: name in new.output(), what="a warning of a process that starts")
+                    assert "wired_differently" in new.output()
         finally:
             server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 

@@ -134,7 +134,8 @@ def _ask_for_columns(raw: "psycopg.Connection[Any]", deadline: Deadline) -> None
 
 def _looked_at(work: _Work, deadline: Deadline, late: NoAnswer) -> Health:
     """Say what a transaction that does not end waits for, and end it."""
-    if work.step == "connect":
+    step = work.step  # it goes on as soon as it is cancelled
+    if step == "connect":
         return _health(Condition.AWAY, f"{late}: no connection", {})
     if not work.pid and work.facts().get("is_pooled"):  # a server begins a transaction at once
         said = f"PgBouncer: {late}: it has taken the connection, and has none to the server to give"
@@ -142,9 +143,9 @@ def _looked_at(work: _Work, deadline: Deadline, late: NoAnswer) -> Health:
     looker = answers_within(deadline.seconds_left, {"look": lambda by: _look(work, by)})["look"]
     _cancel(work, deadline)
     if looker.value is None:
-        return _health(Condition.AWAY, f"{late} to {work.step}, and none to a second connection", work.facts())
+        return _health(Condition.AWAY, f"{late} to {step}, and none to a second connection", work.facts())
     waits_for, facts = looker.value
-    said = f"{late} to {work.step}: it waits for {waits_for or 'no event that the server tells'}"
+    said = f"{late} to {step}: it waits for {waits_for or 'no event that the server tells'}"
     replication = facts.get("replication", {})
     if waits_for.endswith("/SyncRep"):
         standbys = ", ".join(standby["name"] for standby in replication.get("standbys", ())) or "none"

@@ -6,7 +6,6 @@ what stands in them is somebody's data. Source: PostgreSQL manual, ``pg_stat_act
 Hazard: without the role ``pg_read_all_stats`` PostgreSQL shows state and statement of one's own role's sessions only.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +13,8 @@ from typing import Any, Final
 
 from django.db import connection
 
-MAX_STATEMENT_CHARS: Final = 160
+from baton_messaging.health.redaction import statement_without_values
+
 MIN_WAIT_SECONDS: Final = 2.0  # what waits for less is the ordinary traffic of a busy table
 OURS: Final = "baton "  # how the names of this project's connections begin, or go on behind the project's own
 PREPARED_PID: Final = 0  # what pg_blocking_pids says of a prepared transaction, which no session holds
@@ -37,13 +37,6 @@ _TABLES: Final = """
       AND holder.datname = current_database() AND holder.pid <> pg_backend_pid()
     ORDER BY holder.xact_start LIMIT 1
 """
-_VALUES: Final = re.compile(
-    r"--[^\n]*|/\*.*?\*/"  # comments
-    r"|\$(\w*)\$.*?\$\1\$"  # dollar-quoted
-    r"|[eEbBxXnN]?'(?:[^'\\]|''|\\.)*(?:'|$)"  # quoted, also where the statement was cut
-    r"|(?<![\w$\"])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\b",
-    re.DOTALL,
-)
 
 
 @dataclass(frozen=True)
@@ -109,23 +102,10 @@ def table_lock(asked: Any = connection) -> tuple[str, Session] | None:
     return (str(row[0]), _session(row[1:])) if row else None
 
 
-def without_values(statement: str) -> str:
-    """Return the shape of a statement.
-
-    >>> without_values("UPDATE stock SET on_hand = 3  -- ann's\\n WHERE sku = 'MUG' AND x1 = $tag$secret$tag$")
-    'UPDATE stock SET on_hand = ? WHERE sku = ? AND x1 = ?'
-    >>> without_values("SELECT 'cut off")
-    'SELECT ?'
-    """
-    shape = _VALUES.sub(lambda found: " " if found[0].startswith(("--", "/*")) else "?", statement)
-    shape = " ".join(shape.split())
-    return shape if len(shape) <= MAX_STATEMENT_CHARS else f"{shape[:MAX_STATEMENT_CHARS]}…"
-
-
 def _session(columns: tuple[Any, ...]) -> Session:
     pid, user, application, address, state, since, statement = columns
     return Session(
-        pid, user or "", application or "", address or "", state or "", since, without_values(statement or "")
+        pid, user or "", application or "", address or "", state or "", since, statement_without_values(statement or "")
     )
 
 

@@ -14,12 +14,14 @@ from typing import Final
 import structlog
 
 from baton_messaging.conf import baton
+from baton_messaging.health.refusals import classify
 from baton_messaging.processes.backoff import backoff_seconds
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
 from baton_messaging.processes.introduction import introduce
 
 log = structlog.get_logger(__name__)
 
+LOG_SECONDS: Final = 3.0  # between two lines about trouble
 MIN_BACKOFF_SECONDS: Final = 0.5
 MAX_BACKOFF_SECONDS: Final = 15.0  # a database or broker that is back is found at most this much later
 
@@ -82,6 +84,7 @@ class RoundProcess:
         self._stopping = threading.Event()
         self._stopped_by = "stopped"
         self._trouble_count = 0  # in a row
+        self._told_at, self._untold_count = float("-inf"), 0
         self._heartbeat = RoundHeartbeat(role)
 
     def stop(self) -> None:
@@ -120,5 +123,21 @@ class RoundProcess:
             floor=MIN_BACKOFF_SECONDS,
             jitter=True,
         )
-        log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
+        self._tell(event, error, again_in_seconds=round(seconds, 1))
         self._heartbeat.wait(self._stopping, seconds)
+
+    def _tell(self, event: str, error: Exception, *, again_in_seconds: float) -> None:
+        """Log what the server said, in its own words, once in LOG_SECONDS: an outage must not fill a disk."""
+        self._untold_count += 1
+        if monotonic() - self._told_at < LOG_SECONDS:
+            return
+        refusal = classify(error)
+        log.warning(
+            event,
+            condition=str(refusal.condition),
+            said=refusal.said,
+            error_class=type(error.__cause__ or error).__name__,
+            again_in_seconds=again_in_seconds,
+            time_count=self._untold_count,
+        )
+        self._told_at, self._untold_count = monotonic(), 0

@@ -44,7 +44,7 @@ class Wired:
     def says(self, aspect: str, name: str = "") -> Any:
         """Return one fact, or None."""
         found: Any = self.wiring.get(aspect)
-        return found.get(name) if name and found else found
+        return found.get(name) if name and isinstance(found, dict) else found
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ class Difference:
 def wired_processes(cursor: Any) -> list[Wired]:
     """Return the processes that live, and have said what they are wired to."""
     cursor.execute(_PROCESSES, {"stale": baton().heartbeat_stale_seconds})
-    return [Wired(*(*row[:7], facts, row[8])) for row in cursor.fetchall() if (facts := json.loads(row[7]))]
+    rows = ((*row[:7], json.loads(row[7]), row[8]) for row in cursor.fetchall())
+    return [one for one in (Wired(*row) for row in rows) if one.wiring]
 
 
 def differences(processes: Sequence[Wired]) -> list[Difference]:

@@ -24,7 +24,6 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from baton_messaging.conf import baton
 from baton_messaging.events import event_class, known_names, known_versions
-from baton_messaging.health.condition import Health
 
 _KEY_CHARS: Final = 8  # enough to tell keys apart, too few to test guesses against
 _PACKAGES: Final = ("baton-messaging", "celery", "kombu", "django")
@@ -118,10 +117,9 @@ def database(connection: BaseDatabaseWrapper, address: str) -> dict[str, Any]:
     return {"address": address, "id": server_id, "in_recovery": in_recovery}
 
 
-def storage(healths: Iterable[Health | Mapping[str, Any]]) -> dict[str, str]:
+def storage(health: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the identity of each service that tells one, by the name of its check: storages have a file for it."""
-    told = [one.as_dict() if isinstance(one, Health) else one for one in healths]
-    return {str(one["name"]): str(one["facts"]["identity"]) for one in told if one["facts"].get("identity")}
+    return {str(one["name"]): str(one["facts"]["identity"]) for one in health if one["facts"].get("identity")}
 
 
 def _version_of(package: str) -> str:

@@ -8,15 +8,17 @@ else anything.
 import json
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import structlog
 from celery import current_app
+from django.db import connection
 
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.database.dedicated_connection import dedicated_connection
-from baton_messaging.health.condition import Health
+from baton_messaging.health.registry import check_names
+from baton_messaging.health.run import run_checks
 from baton_messaging.processes import wiring
 from baton_messaging.processes.introduction import database_address
 from baton_messaging.processes.wired import Wired, differences, wired_processes
@@ -26,7 +28,10 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS: Final = 30.0
 #: Between two looks, however often the loop meets trouble.
 MIN_LOOK_SECONDS: Final = 5.0
-ANSWER_SECONDS: Final = 3.0  # that the broker gets
+ANSWER_SECONDS: Final = 3.0  # that a server gets
+#: What each message needs is asked at each look; mail servers, storage and the rest more rarely: nine processes ask.
+OFTEN: Final = ("database", "broker", "machine")
+LOOKS_PER_THOROUGH_ONE: Final = 10
 
 _WRITE: Final = """
     UPDATE baton_heartbeat SET
@@ -57,7 +62,8 @@ class WiringWatch:
         self.looking = threading.Lock()
         self.wiring: dict[str, Any] = {}
         self.health: list[dict[str, Any]] = []
-        self.check: Callable[[], list[Health]] = list
+        self._looks = 0
+        self._has_met_strangers = False
         self._thread = threading.Thread(target=self._look_until_stopped, name="wiring", daemon=True)
 
     def start(self) -> None:
@@ -75,8 +81,8 @@ class WiringWatch:
 
     def look(self) -> None:
         """Look at servers, keys and release; write down what was found, and say what differs."""
-        healths = self.check()
         with self.looking:
+            healths = self._check()
             found = {
                 "keys": wiring.keys(),
                 "release": wiring.release(),
@@ -84,18 +90,34 @@ class WiringWatch:
                 "process": {"id": wiring.process_id()},
                 "broker": self._broker(),
             }
-            self.health = [one.as_dict() for one in healths]
+            self.health = healths
             found["storage"] = wiring.storage(healths) or self.wiring.get("storage", {})
             self.wiring = {**found, "database": self.wiring.get("database", {"address": database_address(), "id": ""})}
             self._write()
+            if self.is_written and not self._has_met_strangers:
+                self._has_met_strangers = True
+                self._tell_strangers()
+
+    def _check(self) -> list[dict[str, Any]]:
+        """Run the health checks; what is not asked each time keeps its last answer."""
+        names = check_names()
+        is_thorough = self._looks % LOOKS_PER_THOROUGH_ONE == 0
+        self._looks += 1
+        asked = names if is_thorough else [name for name in names if name in OFTEN]
+        try:
+            found = {one.name: one.as_dict() for one in run_checks(asked, deadline_seconds=ANSWER_SECONDS)}
+        except Exception as error:  # an app's own check that cannot be imported costs no more than the answers
+            log.warning("health_not_checked", error_class=type(error).__name__)
+            return self.health
+        return [*found.values(), *(one for one in self.health if one["name"] not in found)]
 
     def _broker(self) -> dict[str, str]:
         """Return the broker that was asked, or what is known of it without an answer."""
-        with current_app.connection_for_write() as connection:
-            address = wiring.broker_address(connection)
+        with current_app.connection_for_write() as broker:
+            address = wiring.broker_address(broker)
             try:
-                with answering_within(connection, ANSWER_SECONDS):
-                    return wiring.broker(connection)
+                with answering_within(broker, ANSWER_SECONDS):
+                    return wiring.broker(broker)
             except Exception:  # away, refusing, forbidden: the health checks say which
                 known: dict[str, str] = self.wiring.get("broker", {})
                 return known if known.get("address") == address else {"address": address, "id": ""}
@@ -130,6 +152,17 @@ class WiringWatch:
                     others=one.usual_value,
                     whom=[other.name for other in one.usual],
                 )
+
+    def _tell_strangers(self) -> None:
+        """Say at the start who is at our broker and not in our database: one of both is of another installation."""
+        from baton_messaging.processes.broker_consumers import unknown_consumers  # noqa: PLC0415 - models are ready now
+
+        try:
+            with current_app.connection_for_write() as broker:
+                for one in unknown_consumers(broker, ANSWER_SECONDS):
+                    log.warning("wired_differently", what="database", found=str(one.found), remedy=str(one.remedy))
+        finally:
+            connection.close()
 
     def _look_until_stopped(self) -> None:
         self._soon.wait(MIN_LOOK_SECONDS)  # for the row; without a database, look all the same: others may ask us

@@ -14,18 +14,14 @@ from celery import current_app
 
 @dataclass(frozen=True)
 class WorkerAnswer:
-    """What one worker says of itself. Without ``wiring`` it is none of Baton's, or of another release."""
+    """What one worker says of itself. Without queues it is none of Baton's, or of an older release."""
 
     name: str
     pid: int | None = None
     hostname: str = ""
     queues: tuple[str, ...] = ()
+    database: str = ""
     wiring: dict[str, Any] = field(default_factory=dict, hash=False)
-
-    @property
-    def database(self) -> str:
-        """Return where it writes to."""
-        return str(self.wiring.get("database", {}).get("address", ""))
 
 
 def ask_workers(broker: kombu.Connection, *, names: Sequence[str] | None, seconds: float) -> list[WorkerAnswer]:
@@ -45,5 +41,10 @@ def _read(name: str, said: Any) -> WorkerAnswer:
     if not isinstance(said, dict) or "queues" not in said:
         return WorkerAnswer(str(name))
     return WorkerAnswer(
-        str(name), said.get("pid"), str(said.get("hostname", "")), tuple(said["queues"]), said["wiring"]
+        name=str(name),
+        pid=said["pid"],
+        hostname=str(said["hostname"]),
+        queues=tuple(said["queues"]),
+        database=str(said["database"]),
+        wiring=said["wiring"],
     )

@@ -18,6 +18,7 @@ from celery.worker.consumer.control import Control as CeleryControl
 from celery.worker.control import inspect_command
 
 from baton_messaging.conf import baton
+from baton_messaging.processes.introduction import database_address
 
 log = structlog.get_logger(__name__)
 
@@ -95,6 +96,7 @@ def baton_wiring(state: Any, **_kwargs: Any) -> dict[str, Any]:
         "pid": os.getpid(),
         "hostname": socket.gethostname(),
         "queues": sorted(consumer.app.amqp.queues.consume_from),
+        "database": database_address(),
         "wiring": watch.wiring if watch else {},
     }
 

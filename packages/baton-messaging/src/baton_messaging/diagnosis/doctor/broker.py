@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import kombu
 from celery import current_app
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.doctor.database import clock_diagnosis
@@ -14,7 +15,6 @@ from baton_messaging.diagnosis.doctor.examination import BROKER, examines, obser
 from baton_messaging.health import resource
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import said
 
 ANSWER_SECONDS: Final = 1.5  # below the doctor's deadline, so that the observation says what the connection said
 MIN_RABBITMQ: Final = (3, 10)
@@ -56,7 +56,7 @@ def _rabbitmq(properties: dict[str, Any]) -> Iterator[Diagnosis]:
         _numbers(version) >= MIN_RABBITMQ,
         _("broker"),
         about=resource.BROKER,
-        found=said(_("%(server)s answers"), server=f"{product} {version}"),
+        found=format_lazy(_("{server} answers"), server=f"{product} {version}"),
         wanted=_("RabbitMQ 3.10 or newer"),
         remedy=_("Upgrade RabbitMQ: older quorum queues have no at-least-once dead-lettering."),
     )
@@ -73,7 +73,7 @@ def _redis(client: Any) -> Iterator[Diagnosis]:
         _numbers(version) >= MIN_REDIS,
         _("broker"),
         about=resource.BROKER,
-        found=said(_("%(server)s answers"), server=f"{name} {info.get('valkey_version', version)}"),
+        found=format_lazy(_("{server} answers"), server=f"{name} {info.get('valkey_version', version)}"),
         wanted=_("Redis 6.2 or newer, or Valkey"),
         remedy=_("Upgrade the broker: older ones lack commands that the transport uses."),
     )
@@ -96,27 +96,27 @@ def _eviction(info: dict[str, Any]) -> Diagnosis:
 
 def _memory(info: dict[str, Any]) -> Diagnosis:
     limit, used = int(info.get("maxmemory", 0)), int(info["used_memory"])
-    text = _("%(used)s in use, limit %(limit)s") if limit else _("%(used)s in use, no limit set")
+    text = _("{used} in use, limit {limit}") if limit else _("{used} in use, no limit set")
     return observed(
         not limit or used <= limit * MAX_MEMORY_SHARE,
         _("memory of the broker"),
         about=Resource(Kind.SETTING, "maxmemory"),
-        found=said(text, used=_megabytes(used), limit=_megabytes(limit)),
-        wanted=said(_("at most %(share)s of the limit"), share=f"{MAX_MEMORY_SHARE:.0%}"),
+        found=format_lazy(text, used=_megabytes(used), limit=_megabytes(limit)),
+        wanted=format_lazy(_("at most {share} of the limit"), share=f"{MAX_MEMORY_SHARE:.0%}"),
         remedy=_("Raise maxmemory, or find out which queue is long: when it is full, messages wait in the outbox."),
     )
 
 
 def _persistence(info: dict[str, Any]) -> Diagnosis:
     is_kept, status = bool(info.get("aof_enabled")), str(info.get("aof_last_write_status", "ok"))
-    text = _("append-only file, last write %(status)s") if is_kept else _("no append-only file")
+    text = _("append-only file, last write {status}") if is_kept else _("no append-only file")
     kept = _("Look at the broker's log and at its disk: it takes no more writes.")
     not_kept = _("Set appendonly yes: without it a restart forgets what is queued, and all of it must be sent again.")
     return observed(
         is_kept and status == "ok",
         _("persistence of the broker"),
         about=Resource(Kind.SETTING, "appendonly"),
-        found=said(text, status=status),
+        found=format_lazy(text, status=status),
         wanted=_("an append-only file that can be written"),
         remedy=kept if is_kept else not_kept,
         command="" if is_kept else "valkey-cli CONFIG SET appendonly yes",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from celery import current_app
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
@@ -12,7 +13,6 @@ from baton_messaging.diagnosis.doctor.broker import broker_connection
 from baton_messaging.diagnosis.doctor.examination import BROKER, examines, observed
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import said
 
 
 @examines("declaration of the queues", needs=(BROKER,))
@@ -27,7 +27,7 @@ def examine_declarations() -> Iterator[Diagnosis]:
     for one in found:
         yield observed(
             False,
-            said(_("declaration of %(queue)s"), queue=one.queue),
+            format_lazy(_("declaration of {queue}"), queue=one.queue),
             about=Resource(Kind.SETTING, one.queue),
             found=one.detail,
             wanted=_("the arguments of this release"),

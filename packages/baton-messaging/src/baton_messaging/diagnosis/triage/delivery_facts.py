@@ -95,6 +95,13 @@ class Process:
     last_finished_at: datetime | None = None
     finds_broker_full: bool = False
     started_at: datetime | None = None
+    ended_at: datetime | None = None
+    ended_by: str = ""
+
+    @property
+    def seen_at(self) -> datetime:
+        """Return the last moment of which it is known that it lived."""
+        return self.ended_at or self.beaten_at
 
     @property
     def is_at_work(self) -> bool:

@@ -75,6 +75,7 @@ class Facts:
     subjects: tuple[Subject, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
     processes: tuple[Process, ...] = ()
+    ended: tuple[Process, ...] = ()  # workers that said how they ended; read where no other of a queue is at work
     queues: Mapping[str, QueueSnapshot] = field(default_factory=dict)
     owners: Mapping[str, Team] = field(default_factory=dict)  # of queues and of apps' first queue
     platform_queue: str = ""  # through which the scheduled tasks go

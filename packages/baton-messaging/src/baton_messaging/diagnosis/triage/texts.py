@@ -119,6 +119,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "fell_silent": _("its worker fell silent"),
     "no_worker": _("no worker"),
     "last_worker": _("no worker runs; the last was %(name)s, which fell silent %(seconds)s ago"),
+    "last_worker_ended": _("no worker runs; the last was %(name)s, which ended %(at)s: %(by)s"),
     "worker_starts": _("its worker %(name)s is starting"),
     "stranger": _("queue %(queue)s has a consumer that is not known here"),
     "lost_again": _("sent again, and gone again"),

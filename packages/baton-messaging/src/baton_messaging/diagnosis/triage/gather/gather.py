@@ -48,6 +48,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         subjects=subjects,
         deliveries=_with_works(deliveries, subjects),
         processes=snapshot.processes,
+        ended=snapshot.ended,
         queues=snapshot.queues,
         owners=_owners(),
         platform_queue=baton().platform_queue,

@@ -31,6 +31,7 @@ from baton_messaging.recovery.queue_states import served_until
 from baton_messaging.routing.ownership import queue_name_of
 from baton_messaging.routing.subscriptions import subscriptions_of
 
+MAX_ENDED: Final = 100  # workers; the last of a queue is told of
 MAX_COUNTED: Final = 10_000  # rows of the outbox before one; beyond that the figure means "at least"
 
 _COUNT_AHEAD: Final = """
@@ -55,6 +56,7 @@ class Snapshot:
     ahead: dict[int, int]
     served_until: dict[str, datetime]
     lock_waits: tuple[LockWait, ...] = ()
+    ended: tuple[Process, ...] = ()
 
     @property
     def is_broker_full(self) -> bool:
@@ -103,13 +105,16 @@ def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
     """Read the broker, then the tables."""
     ids = {message_id for lookup in lookups for message_id in lookup.all_message_ids}
     wanted = [str(message_id) for message_id in ids - _done_for_good(lookups)]
-    servers = ask_servers(_queues(lookups), wanted, keys=_single_subject(lookups))
+    queues = _queues(lookups)
+    servers = ask_servers(queues, wanted, keys=_single_subject(lookups))
     processes, in_flight = read_processes()
     states = MessageStates([lookup.key for lookup in lookups if lookup.is_subject and lookup.key], ids)
     moment = now()
     served = served_until() if _may_any_be_overtaken(lookups, states, moment) else {}
     waits = tuple(lock_waits()) if any(held.started_at for held in in_flight.values()) else ()
-    return Snapshot(moment, servers, states, processes, in_flight, _ahead(lookups), served, waits)
+    return Snapshot(
+        moment, servers, states, processes, in_flight, _ahead(lookups), served, waits, _ended(processes, queues)
+    )
 
 
 def _single_subject(lookups: Sequence[Lookup]) -> list[str]:
@@ -186,6 +191,16 @@ def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
     return tuple(map(_process, rows)), in_flight
 
 
+def _ended(processes: Sequence[Process], queues: Iterable[str]) -> tuple[Process, ...]:
+    """Return the workers that ended last, if a queue has none at work."""
+    served = {queue for process in processes if process.is_at_work for queue in process.queues}
+    alone = set(queues) - served
+    if not alone:
+        return ()
+    rows = Heartbeat.ended.workers().filter(queues__overlap=list(alone)).order_by("-ended_at")
+    return tuple(map(_process, rows[:MAX_ENDED]))
+
+
 def in_flight_of(place: Place, in_flight: dict[Any, InFlight]) -> InFlight | None:
     """Return which process has the message of a place in flight."""
     message_id, consumer = place
@@ -205,6 +220,8 @@ def _process(row: Heartbeat) -> Process:
         last_finished_at=row.last_finished_at,
         finds_broker_full=row.trouble == Trouble.BROKER_FULL,
         started_at=row.started_at,
+        ended_at=row.ended_at,
+        ended_by=row.ended_by,
     )
 
 
