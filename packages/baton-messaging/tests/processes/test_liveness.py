@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 import redis
 from baton_dev.testing.failover import READ_ONLY, new_connections
-from baton_dev.testing.processes import Process, running, wait_until, worker_command
+from baton_dev.testing.processes import Process, running, url_of_test_database, wait_until, worker_command
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes.liveness import Life, life_of
 from baton_messaging.publish import publish
@@ -177,6 +178,16 @@ def test_while_no_commit_comes_back_nobody_is_restarted_for_its_silence(request:
     request.getfixturevalue("commits_hang")
     code, text = alive("relay")
     assert (code, "cannot tell of relay" in text, "standby1" in text) == (0, True, True)
+
+
+@pytest.mark.parametrize("held", ["UPDATE baton_heartbeat SET trouble = ''", "LOCK TABLE baton_heartbeat"])
+def test_a_process_whose_row_another_session_holds_is_not_restarted(held: str) -> None:
+    hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=600)
+    with psycopg.connect(url_of_test_database()) as forgotten:
+        forgotten.execute(held)
+        code, text = alive("relay")
+        assert (code, text[:11].lower()) == (0, "cannot tell")
+    assert alive("relay")[0] == 1
 
 
 def test_ages_are_by_the_database_s_clock(settings: Any) -> None:
