@@ -49,13 +49,14 @@ def life_of_process(worker: Process) -> Life:
 
 @contextmanager
 def broker_that_gives_nothing() -> Iterator[None]:
-    """Let Valkey refuse the script that takes messages out of a queue; all else goes on."""
+    """Let Valkey refuse to take messages out of the queue; all else goes on, the check of the broker, too."""
+    others = ("~unacked*", "~_baton*", "~baton.health*", "~_kombu*")
     with redis.Redis.from_url(os.environ["CELERY_BROKER_URL"]) as client:
-        client.execute_command("ACL", "SETUSER", "default", "-eval")
+        client.execute_command("ACL", "SETUSER", "default", "resetkeys", "%R~*", *others, "(+lpush ~*)")
         try:
             yield
         finally:
-            client.execute_command("ACL", "SETUSER", "default", "+eval")
+            client.execute_command("ACL", "SETUSER", "default", "clearselectors", "allkeys")
 
 
 def test_a_busy_worker_is_alive_though_its_queue_fills(worker: Process) -> None:
@@ -147,6 +148,18 @@ def test_a_worker_that_takes_nothing_is_dead_only_while_it_has_room_and_somethin
         assert not life_of("worker", row.name).is_alive
         Heartbeat.objects.update(running=[{"consumer": "sample.take_one", "message_ids": [str(uuid4())]}])
         assert life_of("worker", row.name).is_alive
+
+
+def test_a_worker_whose_broker_permits_nothing_is_alive_and_waits_for_it() -> None:
+    row = hold([], is_consuming=False, capacity=1, reserved=[])
+    send(seconds=0, count=1)
+    with redis.Redis.from_url(os.environ["CELERY_BROKER_URL"]) as client:
+        client.execute_command("ACL", "SETUSER", "default", "-eval")
+        try:
+            life = life_of("worker", row.name)
+        finally:
+            client.execute_command("ACL", "SETUSER", "default", "+eval")
+    assert (life.is_alive, "NOPERM" in life.why) == (True, True)
 
 
 def test_a_worker_without_its_broker_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
