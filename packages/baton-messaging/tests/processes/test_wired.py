@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from baton_messaging.health.storage import storage_health
+from baton_messaging.processes import wiring
 from baton_messaging.processes.wired import Wired, differences
+from django.core.files.storage import FileSystemStorage
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 BROKER = {"address": "mq:6379/0", "id": "run1/0"}
@@ -95,3 +99,17 @@ def test_another_release_is_a_finding_only_when_it_stays(minutes: float, *, is_r
         [process("x", minutes=minutes, release=newer), process("y", minutes=minutes, release=newer)],
     )
     assert [found.is_rollout for found in differences([few, *most])] == [is_rollout]
+
+
+def test_two_folders_are_two_storages(tmp_path: Path) -> None:
+    def seen(folder: str) -> dict[str, str]:
+        return wiring.storage([storage_health("exports", FileSystemStorage(tmp_path / folder)).as_dict()])
+
+    assert seen("one")["exports"]
+    assert seen("one") == seen("one") != seen("another")
+
+
+def test_a_key_cannot_be_had_from_its_fingerprint() -> None:
+    keys = [wiring.key_fingerprint(key) for key in ("secret one", "secret two", "secret one")]
+    assert keys[0] == keys[2] != keys[1]
+    assert all(len(key) == 8 and "secret" not in key for key in keys)
