@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from baton_messaging.health.storage import storage_health
-from baton_messaging.processes import wiring
+from baton_messaging.processes import wired, wiring
 from baton_messaging.processes.wired import Wired, differences
 from django.core.files.storage import FileSystemStorage
 
@@ -21,7 +21,12 @@ def process(name: str, *, minutes: float = 60, role: str = "worker", **wiring: A
     """Return a process that started so many minutes ago, wired as all others but for what is given."""
     started = NOW - timedelta(minutes=minutes)
     facts = {"broker": BROKER, "keys": KEYS, "release": RELEASE, "storage": {"exports": "s1"}, **wiring}
-    return Wired(name, role, "vm", 1, started, started, NOW, facts, NOW)
+    return Wired(name, role, "vm", 1, started, started, NOW, facts, NOW, ("sample",))
+
+
+@pytest.fixture(autouse=True)
+def _a_consumer_depends_on_exports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wired, "checks_of", lambda name: ("exports",) if name == "sample.take_one" else ())
 
 
 def told(*processes: Wired) -> list[tuple[str, list[str], str, str]]:
@@ -55,6 +60,15 @@ def test_one_server_by_two_names_is_one_server() -> None:
 
 def test_what_is_not_known_differs_from_nothing() -> None:
     assert told(process("a"), process("b", broker={"address": "elsewhere:1/0", "id": ""}, keys={}, storage={})) == []
+
+
+def test_a_process_that_works_with_no_storage_may_see_another_one() -> None:
+    elsewhere = {"exports": "s2"}
+    others = [process("a"), process("b"), process("web", role="web")]
+    relay = replace(process("relay", role="relay", storage=elsewhere), queues=())
+    mails = replace(process("mails", storage=elsewhere), queues=("mails",))
+    assert told(*others, relay, mails) == []
+    assert [odd for _aspect, odd, *_rest in told(*others, process("web2", role="web", storage=elsewhere))] == [["web2"]]
 
 
 def test_a_server_that_has_just_restarted_is_no_other_server() -> None:
