@@ -20,7 +20,7 @@ from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion, Rule
 from baton_messaging.diagnosis.triage.rules.locks import waits_for_lock
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
-from baton_messaging.health.diagnosis import Confidence, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind
 
 _RULES: Final[tuple[Rule, ...]] = (
@@ -58,17 +58,22 @@ def _judge_delivery(delivery: Delivery, facts: Facts) -> Verdict:
         event=delivery.event,
         message_id=delivery.message_id,
         detail=conclusion.detail,
-        evidence=(*_cause_first(conclusion), *trail(delivery, facts)),
+        evidence=_evidence(conclusion, delivery, facts),
         open_questions=conclusion.open_questions,
         confidence=Confidence.OPEN if conclusion.open_questions else conclusion.confidence,
         cause=conclusion.cause,
     )
 
 
-def _cause_first(conclusion: Conclusion) -> Iterator[Phrase]:
-    cause = conclusion.cause
-    if cause is None:
-        return
+def _evidence(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> tuple[Phrase, ...]:
+    """Return the trail, and what is known of the cause: before it, unless the rule has found the same by itself."""
+    of_cause = tuple(_of_cause(conclusion.cause)) if conclusion.cause else ()
+    is_first = conclusion.detail is not None and conclusion.detail.code == "cause"
+    of_delivery = trail(delivery, facts)
+    return (*of_cause, *of_delivery) if is_first else (*of_delivery, *of_cause)
+
+
+def _of_cause(cause: Diagnosis) -> Iterator[Phrase]:
     yield phrase("cause", found=cause.found)
     if cause.victims:
         yield phrase("victims", count=len(cause.victims), names=waiting_names(cause))
@@ -90,7 +95,7 @@ def _database_away(facts: Facts) -> Verdict:
     )
     detail, step, database = _why_away(facts.database)
     if cause and not facts.database.locked:
-        step, database = step_of(cause), (phrase("cause", found=cause.found),)
+        step, database = step_of(cause), (*database, phrase("cause", found=cause.found))
     return Verdict(
         state=State.UNKNOWN,
         owner=(cause and cause.owner) or facts.platform,

@@ -8,6 +8,7 @@ from typing import Final
 from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
+from baton_messaging.diagnosis.triage.gather.deadline import OUTAGE_SECONDS
 from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
 from baton_messaging.diagnosis.triage.gather.servers import ask_servers
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
@@ -27,7 +28,7 @@ def gather(lookups: Sequence[Lookup]) -> list[Facts]:
 
 def without_database(reach: Reach) -> Facts:
     """Return what can be said without the database: what the broker says."""
-    servers = ask_servers(all_queues())
+    servers = ask_servers(all_queues(), seconds=OUTAGE_SECONDS)
     return Facts(
         datetime.now(UTC),
         platform_owner(),
@@ -57,7 +58,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         broker=snapshot.servers.broker.reach,
         causes=snapshot.servers.causes,
         contradictions=snapshot.servers.contradictions.get(lookup.key, ()),
-        needs=needs_of({delivery.consumer for delivery in deliveries}),
+        needs=needs_of(deliveries, snapshot.processes),
     )
 
 
