@@ -30,6 +30,7 @@ from baton_dev.blame import SUITE
 from baton_dev.testing.outage_proxy import OutageProxy
 from baton_dev.testing.processes import Process, collector_command, relay_command, wait_until
 
+ROLES = ("relay", "collector", "beat", "web")  # all other processes are workers
 EFFECT_SECONDS = 30  # until a fault must have taken effect
 _EMPTIED: tuple[type[Model], ...] = (
     OutboxMessage,
@@ -130,15 +131,30 @@ class Stack:
             "BATON_STATE_DIR": str(self.folder),
         }
 
-    def launch(self, name: str, *, command: list[str] | None = None) -> None:
-        """Start without waiting."""
+    def words_of_alive(self, name: str) -> tuple[str, str]:
+        """Return what is asked of `alive`: the role, and the node name of a worker."""
+        return (name, "") if name in ROLES else ("worker", f"{name}@blame")
+
+    def launch(
+        self, name: str, *, command: list[str] | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start without waiting. ``environment``: what this process alone is told otherwise."""
         log = self.folder / f"{name}.log"
         log.unlink(missing_ok=True)
-        self.processes[name] = Process(command or self.parts[name].command, log=log, env=self.environment())
+        told = {**self.environment(), **(environment or {})}
+        self.processes[name] = Process(command or self.parts[name].command, log=log, env=told)
 
-    def start(self, name: str, *, command: list[str] | None = None) -> None:
-        self.launch(name, command=command)
+    def start(
+        self, name: str, *, command: list[str] | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.launch(name, command=command, environment=environment)
         self.processes[name].wait_for_output(self.parts[name].ready)
+
+    def restart(self, name: str, **environment: str) -> None:
+        """Start it anew with something else in its environment, and wait until it works."""
+        self.stop(name)
+        self.start(name, environment=environment)
+        self.wait(lambda: self.lives(name), what=f"life in {name}")
 
     def stop(self, name: str) -> None:
         """Stop as a deploy does."""

@@ -39,7 +39,6 @@ EXAMINATIONS = {
     "memory of the broker": "servers",
     "persistence of the broker": "servers",
     "database": "servers",
-    "the database takes no writes": "servers",
     "workers of parcels": "consumers of the queues",
     "relay": "processes",
     "collector": "processes",
@@ -206,7 +205,7 @@ def test_a_migration_that_is_not_applied_is_found() -> None:
 def test_a_database_that_takes_no_writes_is_found() -> None:
     assert ask("database").status is Status.OK
     with new_connections(READ_ONLY):
-        line = ask("the database takes no writes")
+        line = ask("database")
     assert line.status is Status.FINDING
     assert "RESET default_transaction_read_only" in line.command
 

@@ -20,7 +20,7 @@ from baton_messaging.health.wording import duration
 from baton_messaging.routing.ownership import platform_owner
 
 _WANTED: Final = _("a broker that takes, keeps and gives messages")
-_WHAT: Final[Mapping[Condition, Text]] = {
+_FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("the broker does not answer"),
     Condition.REFUSES: _("the broker takes no messages"),
     Condition.READ_ONLY: _("the broker is read-only"),
@@ -74,9 +74,14 @@ def trouble(health: Health) -> Diagnosis:
     remedy, command = _remedy(health, address)
     return Diagnosis(
         resource.BROKER,
-        _WHAT[health.condition],
+        what_of(health),
         Status.FINDING,
-        f"{health.server or address.name}: {health.said}",
+        format_lazy(
+            "{found} ({server}: {said})",
+            found=_FOUND[health.condition],
+            server=health.server or address.name,
+            said=health.said,
+        ),
         _WANTED,
         remedy,
         platform_owner(),

@@ -27,7 +27,7 @@ MAX_COMMIT_SECONDS: Final = 1.0
 #: A commit that did not come back in time, and waits for nothing: a busy machine does that, too.
 _LATE: Final = "it waits for no event"
 _WANTED: Final = _("a server that commits what it is given")
-_WHAT: Final[Mapping[Condition, Text]] = {
+_FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("the database does not answer"),
     Condition.REFUSES: _("the database takes no commits"),
     Condition.READ_ONLY: _("the database takes no writes"),
@@ -62,11 +62,12 @@ def trouble(health: Health) -> Diagnosis:
     """Return why the work stands still, and what mends it."""
     remedy, command = _remedy(health)
     is_only_late = _LATE in health.said
+    found = _FOUND[health.condition]
     return Diagnosis(
         resource.DATABASE,
-        _WHAT[health.condition],
+        what_of(health),
         Status.FINDING,
-        f"{health.server}: {health.said}",
+        format_lazy("{found} ({server}: {said})", found=found, server=health.server, said=health.said),
         _WANTED,
         remedy,
         platform_owner(),

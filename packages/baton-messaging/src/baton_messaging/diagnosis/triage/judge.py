@@ -58,19 +58,11 @@ def _judge_delivery(delivery: Delivery, facts: Facts) -> Verdict:
         event=delivery.event,
         message_id=delivery.message_id,
         detail=conclusion.detail,
-        evidence=_evidence(conclusion, delivery, facts),
+        evidence=(*(_of_cause(conclusion.cause) if conclusion.cause else ()), *trail(delivery, facts)),
         open_questions=conclusion.open_questions,
         confidence=Confidence.OPEN if conclusion.open_questions else conclusion.confidence,
         cause=conclusion.cause,
     )
-
-
-def _evidence(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> tuple[Phrase, ...]:
-    """Return the trail, and what is known of the cause: before it, unless the rule has found the same by itself."""
-    of_cause = tuple(_of_cause(conclusion.cause)) if conclusion.cause else ()
-    is_first = conclusion.detail is not None and conclusion.detail.code == "cause"
-    of_delivery = trail(delivery, facts)
-    return (*of_cause, *of_delivery) if is_first else (*of_delivery, *of_cause)
 
 
 def _of_cause(cause: Diagnosis) -> Iterator[Phrase]:
@@ -95,7 +87,7 @@ def _database_away(facts: Facts) -> Verdict:
     )
     detail, step, database = _why_away(facts.database)
     if cause and not facts.database.locked:
-        step, database = step_of(cause), (*database, phrase("cause", found=cause.found))
+        step, database = step_of(cause), tuple(_of_cause(cause))
     return Verdict(
         state=State.UNKNOWN,
         owner=(cause and cause.owner) or facts.platform,

@@ -27,7 +27,6 @@ SEARCHED_BY_SECONDS: Final = 1.5  # after the question; the rest is for the tabl
 
 STATEMENT_SECONDS: Final = 1.5  # of one statement
 SERVERS_SECONDS: Final = 1.2  # for broker, causes and the apps' checks, all at the same time
-OUTAGE_SECONDS: Final = 0.9  # for the same, after the database was waited for
 CONNECT_SECONDS: Final = 0.8
 _LOCK_NOT_AVAILABLE: Final = "55P03"
 

@@ -8,7 +8,6 @@ from typing import Final
 from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
-from baton_messaging.diagnosis.triage.gather.deadline import OUTAGE_SECONDS
 from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
 from baton_messaging.diagnosis.triage.gather.servers import ask_servers
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
@@ -17,6 +16,8 @@ from baton_messaging.diagnosis.triage.subjects import find_subjects
 from baton_messaging.routing.ownership import platform_owner
 
 DAY_SECONDS: Final = 86_400
+#: For the servers when the database has used up its second without an answer.
+REST_SECONDS: Final = 0.8
 
 
 def gather(lookups: Sequence[Lookup]) -> list[Facts]:
@@ -28,7 +29,7 @@ def gather(lookups: Sequence[Lookup]) -> list[Facts]:
 
 def without_database(reach: Reach) -> Facts:
     """Return what can be said without the database: what the broker says."""
-    servers = ask_servers(all_queues(), seconds=OUTAGE_SECONDS)
+    servers = ask_servers(all_queues(), seconds=REST_SECONDS)
     return Facts(
         datetime.now(UTC),
         platform_owner(),

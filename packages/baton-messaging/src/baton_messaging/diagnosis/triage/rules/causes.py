@@ -135,16 +135,10 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
         owner=cause.owner or facts.platform,
         step=step_of(cause),
         needs_person=True,
-        detail=conclusion.detail if _says_the_same(conclusion, cause) else phrase("cause", found=cause.found),
+        detail=phrase("cause", found=cause.found),
         confidence=cause.confidence,
         cause=cause,
     )
-
-
-def _says_the_same(conclusion: Conclusion, cause: Diagnosis) -> bool:
-    """Tell whether the rule has found the broker itself at fault: then the cause only knows more of it."""
-    codes = ("broker_away", "broker_is_full")
-    return cause.about.kind is Kind.BROKER and conclusion.detail is not None and conclusion.detail.code in codes
 
 
 def step_of(diagnosis: Diagnosis) -> Step:
