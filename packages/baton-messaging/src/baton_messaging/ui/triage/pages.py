@@ -10,17 +10,20 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from baton_messaging.audit.rights import Right
 from baton_messaging.diagnosis.links import has_path
 from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
 from baton_messaging.diagnosis.triage.lookup import BadId, look_up
 from baton_messaging.diagnosis.triage.report import Report, triage
 from baton_messaging.diagnosis.triage.stuck import survey_or_report
 from baton_messaging.ui.frame import frame
+from baton_messaging.ui.guard import needing
 
 BAD_REQUEST = 400
 
 
 @require_safe
+@needing(Right.SEE_TRIAGE)
 def triage_page(request: HttpRequest, subject_id: str | UUID) -> HttpResponse:
     """Show the verdicts on one id; for htmx only these, and 286 when they change no more.
 
@@ -39,6 +42,7 @@ def triage_page(request: HttpRequest, subject_id: str | UUID) -> HttpResponse:
 
 
 @require_safe
+@needing(Right.SEE_TRIAGE)
 def stuck_page(request: HttpRequest) -> HttpResponse:
     """Show what is not settled, by verdict and owner; with ``?id=`` go to that one."""
     wanted = request.GET.get("id", "").strip()
