@@ -38,7 +38,7 @@ def alive(role: str, name: str) -> dict[str, Any]:
 
 def board() -> dict[str, Any]:
     """Return what the board lists as problems."""
-    from baton_messaging.diagnosis.installation import problems
+    from baton_messaging.diagnosis.problems import problems
 
     return {"said": {"lines": [problem.as_dict() for problem in problems()]}}
 
@@ -47,7 +47,7 @@ def desk(subject_id: str) -> dict[str, Any]:
     """Return the owners of the dead letters about the id, as the desk shows them."""
     from baton_messaging.models import DeadLetter
 
-    letters = DeadLetter.objects.filter(_about(subject_id)).values("consumer", "owner", "cause")
+    letters = DeadLetter.objects.filter(_about(subject_id)).values("consumer", "owner")
     return {"said": [dict(letter) for letter in letters]}
 
 
