@@ -1,6 +1,7 @@
 """Gunicorn: threads in a few processes, a drain that outlasts any page, logs without personal data."""
 
 import os
+from typing import Any
 
 from config.env import env
 from config.env.ports import end_if_taken
@@ -31,11 +32,13 @@ def on_starting(server: object) -> None:
         end_if_taken("WEB_PORT", port=env.WEB_PORT, host=env.WEB_HOST)
 
 
-def post_worker_init(worker: object) -> None:
-    """Trace in each process, after the fork and when the settings are read."""
+def post_worker_init(worker: Any) -> None:
+    """Trace and beat in each process, after the fork and when the settings are read."""
     from baton_messaging.messages import tracing  # noqa: PLC0415 - Django is ready only now
 
     tracing.start("web")
+    if begin := getattr(worker.wsgi, "begin", None):  # of baton_messaging.install.with_heartbeat
+        begin()
 
 
 def worker_exit(server: object, worker: object) -> None:

@@ -51,7 +51,13 @@ def _open(backend: BaseEmailBackend) -> None:
     except SoftTimeLimitExceeded:
         raise MailUnavailable("it did not finish its greeting within the soft time limit") from None
     except OSError as error:  # smtplib's exceptions and TLS errors are OSErrors too
-        raise MailUnavailable(f"{_describe(error)} on connecting") from None
+        raise MailUnavailable(f"{_describe(error)} on connecting{_to(backend)}") from None
+
+
+def _to(backend: BaseEmailBackend) -> str:
+    """Name the server, where there is one."""
+    host = getattr(backend, "host", "")
+    return f" to {host}:{getattr(backend, 'port', '')}" if host else ""
 
 
 def _send(backend: BaseEmailBackend, letter: EmailMessage) -> None:

@@ -13,79 +13,49 @@ The soft limit of 45 s leaves room for a slow server (10 s per answer) and cuts 
 hard limit ends the process.
 """
 
-from baton_messaging.consumer import consumer
+from baton_messaging.consumer import Policy, consumer
 
 from inventory.events import StockRejected, StockReserved
 from notifications import exports, services
 from notifications.models import Kind
 from orders.events import ExportReady, OrderCancelled, OrderPlaced
 
-
-@consumer(
-    OrderPlaced,
+MAIL = Policy(
     bundle_size=1,
+    depends_on=["mail"],
     soft_time_limit=45,
     time_limit=60,
     max_retries=24,
     retry_backoff=5,
     retry_backoff_max=600,
 )
+
+
+@consumer(OrderPlaced, policy=MAIL)
 def send_order_received(event: OrderPlaced) -> None:
     """Tell the customer that the order has arrived."""
     services.send(order_id=event.order_id, kind=Kind.RECEIVED)
 
 
-@consumer(
-    StockReserved,
-    bundle_size=1,
-    soft_time_limit=45,
-    time_limit=60,
-    max_retries=24,
-    retry_backoff=5,
-    retry_backoff_max=600,
-)
+@consumer(StockReserved, policy=MAIL)
 def send_order_confirmed(event: StockReserved) -> None:
     """Tell the customer that everything is set aside."""
     services.send(order_id=event.order_id, kind=Kind.CONFIRMED)
 
 
-@consumer(
-    StockRejected,
-    bundle_size=1,
-    soft_time_limit=45,
-    time_limit=60,
-    max_retries=24,
-    retry_backoff=5,
-    retry_backoff_max=600,
-)
+@consumer(StockRejected, policy=MAIL)
 def send_order_rejected(event: StockRejected) -> None:
     """Tell the customer what is not to be had."""
     services.send(order_id=event.order_id, kind=Kind.REJECTED, short_skus=event.skus)
 
 
-@consumer(
-    OrderCancelled,
-    bundle_size=1,
-    soft_time_limit=45,
-    time_limit=60,
-    max_retries=24,
-    retry_backoff=5,
-    retry_backoff_max=600,
-)
+@consumer(OrderCancelled, policy=MAIL)
 def send_order_cancelled(event: OrderCancelled) -> None:
     """Tell the customer that the order is cancelled."""
     services.send(order_id=event.order_id, kind=Kind.CANCELLED)
 
 
-@consumer(
-    ExportReady,
-    bundle_size=1,
-    soft_time_limit=45,
-    time_limit=60,
-    max_retries=24,
-    retry_backoff=5,
-    retry_backoff_max=600,
-)
+@consumer(ExportReady, policy=MAIL)
 def send_export_ready(event: ExportReady) -> None:
     """Tell the person who asked for an export that it can be fetched."""
     exports.send_ready(event.export_id)

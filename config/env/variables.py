@@ -142,6 +142,11 @@ class Environment(BaseModel):
         description="Where traces go, by OTLP over HTTP, such as http://collector:4318. Needs the extra `otel`. "
         "Unset: nothing is traced.",
     )
+    BATON_RELEASE: str = Field(
+        default="",
+        description="Release of this project, such as the tag of its image. Each process tells it, and one that "
+        "differs is named. Unset: the version in pyproject.toml.",
+    )
     BATON_STATE_DIR: PathInProject = Field(
         default=Path("var"),
         validate_default=True,

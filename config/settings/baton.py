@@ -10,5 +10,6 @@ KNOWN_VARIABLES = tuple(Environment.model_fields)
 
 BATON: dict[str, Any] = {
     "QUEUES": QUEUES,
+    "RELEASE": env.BATON_RELEASE,
     "WEB_CONNECTION_COUNT": env.WEB_PROCESSES * env.WEB_THREADS,
 }

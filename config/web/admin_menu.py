@@ -16,6 +16,7 @@ def menu(request: HttpRequest) -> list[Group]:
         return []
     tools = [
         {"title": _("Board"), "icon": "monitoring", "link": reverse("board")},
+        {"title": _("Doctor"), "icon": "stethoscope", "link": reverse("doctor")},
         {"title": _("What is stuck"), "icon": "troubleshoot", "link": reverse("triage")},
     ]
     may_see = request.user.has_perm("baton_messaging.view_deadletter")  # what board and triage ask for

@@ -93,6 +93,8 @@ BATON: dict[str, Any] = {
     "HEARTBEAT_SECONDS": 1,  # what a process says of itself is what tests wait for
     "HEARTBEAT_STALE_SECONDS": 3,
     "RECONCILE_GRACE_SECONDS": 2,
+    # What tests order workers to do; that they refuse all else is tested with a worker of its own.
+    "REMOTE_CONTROL_COMMANDS": os.environ.get("TEST_REMOTE_CONTROL", "revoke cancel_consumer").split(),
 }
 
 # --- Celery ----------------------------------------------------------------------------------------------------------

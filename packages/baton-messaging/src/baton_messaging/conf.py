@@ -132,6 +132,10 @@ class Baton:
     queue_age_seconds: float = 900
     #: Database connections that the web processes may hold, one per thread; ``manage.py doctor`` adds them up.
     web_connection_count: int = 16
+    #: Celery's commands of remote control that a worker executes beside those that read: ("revoke", "pool_grow").
+    remote_control_commands: tuple[str, ...] = ()
+    #: Of the project: what each process says that it runs. Empty: the version in the project's pyproject.toml.
+    release: str = ""
 
     @property
     def max_message_age_seconds(self) -> float:
@@ -200,6 +204,9 @@ def _checked(key: str, value: Any, field: Field[Any]) -> Any:
         return checked_queues(value)
     if field.type is str:
         is_right, wanted = isinstance(value, str), "a text"
+    elif field.type == tuple[str, ...]:
+        value = tuple(value) if isinstance(value, list) else value
+        is_right, wanted = isinstance(value, tuple) and all(isinstance(one, str) for one in value), "a list of texts"
     elif isinstance(field.default, tuple):
         value = tuple(value) if isinstance(value, list) else value
         is_right = isinstance(value, tuple) and all(_is_count(one) for one in value)

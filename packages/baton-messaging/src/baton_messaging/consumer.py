@@ -7,7 +7,8 @@
 Classify errors where they arise (``baton_messaging.errors``) and let them rise: a consumer has no try/except.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from celery import Task, current_app, shared_task
@@ -18,7 +19,7 @@ from baton_messaging.errors import TransientError
 from baton_messaging.events import Event
 from baton_messaging.routing.subscriptions import Subscription, all_consumers, subscribe
 
-__all__ = ["ConsumerTask", "consumer"]
+__all__ = ["ConsumerTask", "Policy", "consumer"]
 
 E = TypeVar("E", bound=Event)
 
@@ -64,6 +65,7 @@ class ConsumerTask(_Task):
     bundle: bool = False
     bundle_size: int = 100  # messages at most in one Celery message; 1 for effects outside the database
     atomic: bool = True
+    depends_on: Sequence[str] = ()  # names of health checks: what it works with beside database and broker (baton.E604)
     idempotent_by: str = ""  # what makes a repeat harmless where the inbox's transaction does not (baton.E301)
 
     Request = "baton_messaging.worker.request:ConsumerRequest"  # expired or revoked: dead-lettered, not acknowledged
@@ -72,14 +74,33 @@ class ConsumerTask(_Task):
     _orig_run = None
 
 
+class Policy:
+    """Options that several consumers share, under one name: ``MAIL = Policy(max_retries=24, time_limit=60)``.
+
+    What a decorator says beside ``policy=`` wins over it. *Raises*. TypeError at import for what is no option: a
+    misspelt limit would be none.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        unknown = sorted(name for name in options if name != "queue" and not hasattr(ConsumerTask, name))
+        if unknown:
+            raise TypeError(
+                f"Expected options of a consumer, got {', '.join(unknown)}. They are ConsumerTask's attributes."
+            )
+        self.options: Mapping[str, Any] = MappingProxyType(options)
+
+
 def consumer(
-    event: type[E], *, bundle: bool = False, **options: Any
+    event: type[E], *, policy: Policy | None = None, bundle: bool = False, **options: Any
 ) -> Callable[[Callable[[Any], None]], ConsumerTask]:
     """Make a function of an app's ``tasks.py`` the consumer of an event: ``@consumer(OrderPlaced)``.
 
     *Shapes*. The function gets the event, or with ``bundle=True`` a list of them. The task is called
     "<app>.<function>", and goes to the queue of its app unless ``queue="orders.bulk"`` names a lane. Other options are
-    Celery's; the defaults are the attributes of ConsumerTask.
+    Celery's; the defaults are the attributes of ConsumerTask. Options that several consumers share are a Policy.
+
+    ``depends_on=["mail"]`` names the health checks of what it works with, which triage asks before it blames the
+    consumer; an app adds its own by ``extend.health``.
 
     *Units*. ``soft_time_limit``, ``time_limit``, ``retry_backoff``, ``retry_backoff_max`` in seconds; ``max_retries``
     counts what follows the first attempt; ``bundle_size`` counts messages.
@@ -99,6 +120,7 @@ def consumer(
     *Source*. Celery manual, "Tasks": options of a task.
     """
 
+    options = {**(policy.options if policy else {}), **options}
     queue = options.pop("queue", None)  # kept from Celery, whose attribute of that name is deprecated: ours routes
 
     def declare(function: Callable[[Any], None]) -> ConsumerTask:
@@ -119,6 +141,7 @@ def consumer(
                 bundle_size=options.get("bundle_size", ConsumerTask.bundle_size),
                 max_attempts=options.get("max_retries", ConsumerTask.max_retries) + 1,
                 queue=queue,
+                depends_on=tuple(options.get("depends_on", ())),
             )
         )
         return declared

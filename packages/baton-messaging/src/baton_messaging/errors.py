@@ -13,12 +13,14 @@ else when it will not: that message waits for a person. The other classes are ra
 """
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 __all__ = [
     "BadBundle",
     "BadEnvelope",
     "BadSignature",
+    "EventTooLarge",
     "InvalidPayload",
     "MessagingError",
     "Misdirected",
@@ -32,7 +34,22 @@ __all__ = [
 
 
 class MessagingError(Exception):
-    """Base class of all errors of this package."""
+    """Base class of all errors of this package.
+
+    An error may cross from a child to its worker, by pickle. Python's own way back calls the class with the text, which
+    one that puts its text together of other things does not take: the worker would end.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be rebuilt of what it holds, past ``__init__``."""
+        return _rebuilt, (type(self), self.args, vars(self))
+
+
+def _rebuilt(error_class: type[MessagingError], args: tuple[Any, ...], attributes: dict[str, Any]) -> MessagingError:
+    error = error_class.__new__(error_class, *args)
+    error.args = args  # an OSError leaves that to __init__
+    vars(error).update(attributes)
+    return error
 
 
 class TransientError(MessagingError):
@@ -50,6 +67,16 @@ class PublishOutsideTransaction(MessagingError):
         super().__init__(
             f"Expected an open transaction around publish({event_name}), got autocommit. "
             "Wrap the change and its publish in one transaction.atomic() block."
+        )
+
+
+class EventTooLarge(MessagingError):
+    """Refuse to publish what no worker would take."""
+
+    def __init__(self, event_name: str, size: int, max_size: int) -> None:
+        super().__init__(
+            f"Expected an event of {max_size} bytes at most (half of MAX_MESSAGE_BYTES), got {event_name} of {size}. "
+            "Publish the id of a row, or of a file, that holds the data."
         )
 
 

@@ -28,11 +28,12 @@ class Event(BaseModel):
 
     *Raises*. TypeError at import when ``key`` names no field; pydantic.ValidationError when fields do not fit.
 
-    *Invariant*. Frozen, and no field beside the declared ones: what a consumer gets is what was published.
+    *Invariant*. Frozen, and published with no field beside the declared ones. What a consumer gets is what was
+    published: a field that only a newer release knows is carried along, also through retry, replay and republishing.
 
-    *Hazard*. Messages of the old shape are under way when a new release starts. A new optional field keeps the version;
-    a changed meaning or a new required field is a new version, in a class of its own beside the old one, until the last
-    old message is gone.
+    *Hazard*. Messages of both shapes are under way while a new release is deployed. A new optional field keeps the
+    version; a changed meaning or a new required field is a new version, in a class of its own beside the old one, until
+    the last old message is gone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -59,13 +60,17 @@ class Event(BaseModel):
         return str(getattr(self, self.key_field))
 
     def payload(self) -> dict[str, Any]:
-        """Return the fields as JSON types."""
-        return self.model_dump(mode="json")
+        """Return the fields as JSON types; those of another release, which came with a message, unchanged."""
+        return {**(self.model_extra or {}), **self.model_dump(mode="json")}
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> Self:
-        """Rebuild the event. Raises pydantic.ValidationError."""
-        return cls.model_validate(payload)
+        """Rebuild the event that a message brings. Raises pydantic.ValidationError.
+
+        Tolerant: a field that this release does not know is no error, so that a release which adds one can be deployed
+        beside this one. Publishing is strict: whoever makes an event names only fields that it has.
+        """
+        return cls.model_validate(payload, extra="allow")
 
 
 def event_class(name: str, version: int) -> type[Event]:

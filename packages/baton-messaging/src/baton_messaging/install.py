@@ -10,17 +10,20 @@ Invariant: imported while Django's settings are being read, so nothing here need
 it is called. Plain tasks, which are no consumers, find all as on stock Celery.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import task_postrun, task_prerun, worker_process_init, worker_process_shutdown
+from celery.signals import celeryd_init, task_postrun, task_prerun, worker_process_init, worker_process_shutdown
 
 from baton_messaging.broker import censoring, options, transports
 from baton_messaging.broker.options import BrokerSettings
 from baton_messaging.conf import BadSetting, Queue, checked_queues
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE, celery_queues, route_task
+
+if TYPE_CHECKING:
+    from baton_messaging.processes.web import BeatingApplication
 
 __all__ = [
     "BrokerSettings",
@@ -30,6 +33,7 @@ __all__ = [
     "install",
     "is_installed",
     "route_task",
+    "with_heartbeat",
 ]
 
 _HEARTBEAT_STEP: Final = "baton_messaging.processes.worker:HeartbeatStep"
@@ -47,8 +51,22 @@ def install(app: Celery) -> None:
     app.conf.setdefault("CELERY_DB_REUSE_MAX", _DB_REUSE_MAX)
     task_prerun.connect(_close_connections, dispatch_uid="baton_messaging.install.before")
     task_postrun.connect(_close_connections, dispatch_uid="baton_messaging.install.after")
+    celeryd_init.connect(_introduce, dispatch_uid="baton_messaging.install")
+    worker_process_init.connect(_introduce_child, dispatch_uid="baton_messaging.install.child")
     worker_process_init.connect(_start_tracing, dispatch_uid="baton_messaging.install")
     worker_process_shutdown.connect(_stop_tracing, dispatch_uid="baton_messaging.install")
+
+
+def with_heartbeat(application: Callable[..., Any]) -> "BeatingApplication":
+    """Let the web processes say that they live, and what they are wired to: around the WSGI application.
+
+        application = with_heartbeat(get_wsgi_application())   # config/wsgi.py
+
+    One row per process, from its first request on, or from ``application.begin()``: gunicorn's ``post_worker_init``.
+    """
+    from baton_messaging.processes.web import BeatingApplication  # noqa: PLC0415 - the settings are read only now
+
+    return BeatingApplication(application)
 
 
 def is_installed(app: Celery) -> bool:
@@ -107,6 +125,19 @@ def _close_connections(task: Any, **_kwargs: Any) -> None:
 
     if not isinstance(task, ConsumerTask) and not task.request.is_eager and is_installed(task.app):
         connections.close_all()
+
+
+def _introduce(*, sender: str, **_kwargs: Any) -> None:
+    """Let the connections of a worker carry its node name."""
+    from baton_messaging.processes.introduction import introduce  # noqa: PLC0415 - as above
+
+    introduce("worker", sender)
+
+
+def _introduce_child(**_kwargs: Any) -> None:
+    from baton_messaging.processes.introduction import introduce_child  # noqa: PLC0415 - as above
+
+    introduce_child()
 
 
 def _start_tracing(**_kwargs: Any) -> None:

@@ -225,6 +225,17 @@ def test_what_is_no_envelope_is_dead_lettered_once_however_often_its_bundle_is_d
     assert DeadLetter.objects.filter(reason=Reason.BAD_SIGNATURE).count() == 1
 
 
+def test_a_field_of_a_newer_release_is_processed_and_survives_a_retry() -> None:
+    sample_id = uuid4()
+    with transaction.atomic():
+        publish(Sampled(sample_id=sample_id, behaviour="transient_once"))
+        row = OutboxMessage.objects.get()
+        OutboxMessage.objects.update(payload={**row.payload, "newer": [1]})
+    wait_for_effects(sample_id, "take_one", "follow")
+    assert Attempt.objects.get().envelope["payload"]["newer"] == [1]
+    assert not DeadLetter.objects.exists()
+
+
 def test_a_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(worker: Process) -> None:
     ids = [uuid4() for _ in range(3)]
     with holding_handlers():

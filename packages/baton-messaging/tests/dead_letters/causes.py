@@ -3,12 +3,14 @@
 Runs on either broker: with TEST_BROKER_URL=amqp://… the same table is worked through on RabbitMQ.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
 from baton_dev.testing.processes import wait_until
+from baton_messaging.conf import baton
 from baton_messaging.events import Event
 from baton_messaging.messages.envelope import Envelope, seal
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
@@ -18,7 +20,7 @@ from baton_messaging.routing.send import send_bundle
 from celery import current_app
 from django.db import transaction
 
-from tests.sample.events import Doomed, Fleeting
+from tests.sample.events import Doomed, Fleeting, Sampled
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,34 @@ def altered(key: UUID) -> None:
     send_bundle("sample.die", [sealed.replace('"version":1', '"version":2')], message_ids=[])
 
 
+def moved(event: Callable[..., Event]) -> Callable[[UUID], None]:
+    """Take a genuine message for another consumer, and put it into the queue under our name."""
+
+    def bring_about(key: UUID) -> None:
+        send_bundle("sample.die", [seal(envelope_of(event(sample_id=key)), to="sample.take_one")], message_ids=[])
+
+    return bring_about
+
+
+def moved_event(key: UUID) -> None:
+    """As one that a release has sent in which the consumer was another event's."""
+    send_bundle("sample.die", [seal(envelope_of(Sampled(sample_id=key)), to="sample.die")], message_ids=[])
+
+
+def sent_long_ago(key: UUID) -> None:
+    old = time.time() - baton().inbox_retention_days * 86_400
+    envelope = envelope_of(Doomed(sample_id=key))
+    send_bundle("sample.die", [seal(envelope, to="sample.die", at=old)], message_ids=[envelope.message_id])
+
+
+def no_bundle(argument: Any) -> Callable[[UUID], None]:
+    def bring_about(_key: UUID) -> None:
+        for _ in range(2):
+            current_app.send_task("sample.die", args=[argument], queue="sample")
+
+    return bring_about
+
+
 def unknown_version(key: UUID) -> None:
     with transaction.atomic():
         publish(Doomed(sample_id=key))
@@ -123,6 +153,26 @@ CAUSES = [
     ),
     Cause("forged signature", forged, Reason.BAD_SIGNATURE, "baton_messaging.errors.BadSignature", tells=False),
     Cause("altered content", altered, Reason.BAD_SIGNATURE, "baton_messaging.errors.BadSignature", tells=False),
+    Cause("moved here", moved(Doomed), Reason.MISDIRECTED, "baton_messaging.errors.Misdirected", tells=False),
+    Cause("of another event", moved(Sampled), Reason.MISDIRECTED, "baton_messaging.errors.Misdirected", tells=False),
+    Cause("of an event it had", moved_event, Reason.MISDIRECTED, "baton_messaging.errors.Misdirected"),
+    Cause("sent long ago", sent_long_ago, Reason.TOO_OLD, "baton_messaging.errors.TooOld"),
+    Cause("bundle of text", no_bundle("x" * 64), Reason.UNDECODABLE, "baton_messaging.errors.BadBundle", tells=False),
+    Cause("no bundle", no_bundle([None]), Reason.UNDECODABLE, "baton_messaging.errors.BadBundle", tells=False),
+    Cause(
+        "too large a bundle",
+        no_bundle(["junk"] * 20_000),
+        Reason.UNDECODABLE,
+        "baton_messaging.errors.BadBundle",
+        tells=False,
+    ),
+    Cause(
+        "bundle of junk",
+        no_bundle([f"junk {number}" for number in range(500)]),
+        Reason.BAD_SIGNATURE,
+        "baton_messaging.errors.BadSignature",
+        tells=False,
+    ),
     Cause("unknown version", unknown_version, Reason.UNKNOWN_EVENT, "baton_messaging.errors.UnknownEvent"),
     Cause(
         "expired",

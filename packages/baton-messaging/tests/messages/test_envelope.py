@@ -9,6 +9,7 @@ from baton_messaging.messages.envelope import Envelope, Sealed, seal, unseal
 from django.core import signing
 from django.test import override_settings
 from django.utils import timezone
+from pydantic import ValidationError
 
 
 class Priced(Event, name="sample.priced", version=3, key="sample_id"):
@@ -81,3 +82,21 @@ def test_a_payload_that_does_not_fit_is_named_by_field_and_never_by_value() -> N
     with pytest.raises(InvalidPayload, match="price") as caught:
         envelope(payload={"sample_id": 7, "price": "secret"}).event()
     assert "secret" not in str(caught.value)
+
+
+def test_publishing_is_strict() -> None:
+    with pytest.raises(ValidationError, match="currency"):
+        Priced(sample_id=7, price=Decimal("0.10"), currency="EUR")  # type: ignore[call-arg]  # as a typo has it
+
+
+def test_a_field_of_a_newer_release_is_no_error_and_is_carried_along() -> None:
+    payload = {"sample_id": 7, "price": "0.10", "currency": "EUR", "__v": {"a": [1]}}
+    event = envelope(payload=payload).event()
+    assert isinstance(event, Priced)
+    assert event.price == Decimal("0.10")
+    assert event.payload() == payload  # published again by a consumer, say
+
+
+def test_a_payload_that_is_no_object_is_named() -> None:
+    with pytest.raises(InvalidPayload, match=r"the payload itself \(model_type\)"):
+        envelope(payload=[1]).event()

@@ -72,5 +72,13 @@ def either(request: pytest.FixtureRequest) -> Iterator[OneBroker]:
     before = {name: conf[name] for name in ("broker_read_url", "broker_write_url", "broker_transport_options")}
     options = {"confirm_publish": True}
     conf.update(broker_read_url=service.url, broker_write_url=service.url, broker_transport_options=options)
+    _forget_connections()
     yield OneBroker(service.url)
     conf.update(before)
+    _forget_connections()
+
+
+def _forget_connections() -> None:
+    """Let the application connect anew: its pools know where they lead to."""
+    app: Any = current_app
+    app._after_fork()

@@ -21,9 +21,9 @@ def writer() -> Iterator[HeartbeatWriter]:
     made = HeartbeatWriter("relay")
     made.start()
     yield made
-    made.stop()
+    made.stop("SIGTERM")
     # Its own: one that was killed before may have beaten last of all. In time: stop() waits for a moment only.
-    wait_until(lambda: not Heartbeat.objects.filter(pid=os.getpid()).exists(), what="a row that is deleted")
+    wait_until(lambda: not Heartbeat.objects.filter(pid=os.getpid()).exists(), what="a row that has ended")
 
 
 def test_what_the_loop_says_is_written_once(writer: HeartbeatWriter, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,13 +69,22 @@ def test_no_child_is_forked_while_a_connection_is_open(
     writer.go_on()
 
 
-def test_the_row_of_a_successor_is_not_deleted(writer: HeartbeatWriter) -> None:
+def test_the_row_of_a_twin_is_not_ended(writer: HeartbeatWriter) -> None:
     writer.beat(Beat(is_consuming=True))
     wait_until(Heartbeat.objects.exists, what="a row")
     Heartbeat.objects.update(pid=1)
-    writer.stop()
+    writer.stop("SIGTERM")
     assert Heartbeat.objects.get().pid == 1
     Heartbeat.objects.all().delete()
+
+
+def test_a_process_that_ends_says_how_and_is_no_process_any_more(writer: HeartbeatWriter) -> None:
+    writer.beat(Beat(is_consuming=True, running=[{"consumer": "x", "message_ids": []}]))
+    wait_until(Heartbeat.objects.exists, what="a row")
+    writer.stop("stopped by SIGTERM")
+    assert not Heartbeat.objects.exists()
+    row = Heartbeat.ended.get()
+    assert (row.ended_by, row.is_fresh, row.running) == ("stopped by SIGTERM", False, [])
 
 
 def test_nothing_stays_connected(writer: HeartbeatWriter) -> None:

@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 
 from tests.processes.conftest import OneBroker
-from tests.sample.events import Doomed, Sampled
+from tests.sample.events import Sampled
 from tests.sample.tasks import HELD
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,8 +65,8 @@ def test_beyond_its_hard_limit_is_said_of_a_real_worker(
     monkeypatch.setattr(after_the_broker, "LIMIT_SLACK_SECONDS", 0.0)
     # Threads: nothing ends what runs for too long, as when a worker fails to kill its child.
     command = [*worker_command("sample", concurrency=1), "-P", "threads"]
-    with holding(), running(command, log=tmp_path / "worker.log", ready=" ready.", env=either.env) as worker:
-        event = Doomed(sample_id=uuid4(), behaviour="held")
+    with running(command, log=tmp_path / "worker.log", ready=" ready.", env=either.env) as worker:
+        event = Sampled(sample_id=uuid4(), seconds=14)
         either.send(event)
         what_runs(worker)
 
@@ -74,4 +74,4 @@ def test_beyond_its_hard_limit_is_said_of_a_real_worker(
             (answer,) = triage(str(event.sample_id)).verdicts
             return "beyond" in answer.state_text
 
-        wait_until(says_so, what="a message beyond its hard limit of 3 s")
+        wait_until(says_so, what="a message beyond its hard limit of 8 s")

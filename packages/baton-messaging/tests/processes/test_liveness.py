@@ -6,13 +6,14 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 import redis
 from baton_dev.testing.failover import READ_ONLY, new_connections
-from baton_dev.testing.processes import Process, wait_until
+from baton_dev.testing.processes import Process, running, wait_until, worker_command
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes.liveness import Life, life_of
 from baton_messaging.publish import publish
@@ -22,6 +23,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from tests.health.conftest import admin, commits_hang  # noqa: F401 - fixtures
 from tests.recovery.situations import hold
 from tests.sample.events import Sampled
 
@@ -82,6 +84,37 @@ def test_a_worker_that_takes_nothing_of_what_waits_is_dead(worker: Process) -> N
     wait_until(lambda: life_of_process(worker).is_alive, what="a living worker")
 
 
+def test_a_worker_that_was_told_to_consume_no_more_is_dead_of_it(empty_broker: None, tmp_path: Path) -> None:
+    with running(worker_command("sample", "parcels"), log=tmp_path / "w.log", ready=" ready.") as worker:
+        consumes = Heartbeat.objects.filter(pid=worker.pid, is_consuming=True)
+        row = wait_until(consumes.first, what="a worker that takes work")
+        current_app.control.cancel_consumer("parcels", destination=[row.name], reply=True, timeout=20, limit=1)
+        wait_until(lambda: not life_of("worker", row.name).is_alive, what="a worker that is dead of it")
+        assert "no longer consumes parcels, which its command line names" in life_of("worker", row.name).why
+
+
+def test_of_two_workers_with_one_name_the_one_that_hangs_is_noticed(empty_broker: None, tmp_path: Path) -> None:
+    command = [*worker_command("sample"), "-n", "twin@test"]
+    with (
+        running(command, log=tmp_path / "one.log", ready=" ready.") as one,
+        running(command, log=tmp_path / "two.log", ready=" ready.") as other,
+    ):
+        rows = Heartbeat.objects.filter(name="twin@test").exclude(wiring={})
+        wait_until(lambda: rows.count() == 2, what="a row of each")
+        assert life_of("worker", "twin@test").is_alive
+        os.killpg(one.pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: not life_of("worker", "twin@test").is_alive, what="a twin that hangs")
+            assert f"pid {one.pid}" in life_of("worker", "twin@test").why
+        finally:
+            os.killpg(one.pid, signal.SIGCONT)
+        wait_until(lambda: life_of("worker", "twin@test").is_alive, what="two that live")
+        one.kill()
+        wait_until(lambda: rows.fresh().count() == 1, what="a row that gets old")
+        assert life_of("worker", "twin@test").is_alive  # of a process that is gone the other one tells
+        assert other.exit_code is None
+
+
 def alive(*words: str) -> tuple[int, str]:
     out = StringIO()
     try:
@@ -135,8 +168,15 @@ def test_while_the_database_takes_no_writes_nobody_is_restarted_for_its_silence(
         hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=600)
     with new_connections(READ_ONLY):
         code, text = alive("relay")
-    assert (code, "takes no writes" in text) == (0, True)
+    assert (code, "the database is read-only" in text) == (0, True)
     assert alive("relay")[0] == 1
+
+
+def test_while_no_commit_comes_back_nobody_is_restarted_for_its_silence(request: pytest.FixtureRequest) -> None:
+    hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=600)
+    request.getfixturevalue("commits_hang")
+    code, text = alive("relay")
+    assert (code, "cannot tell of relay" in text, "standby1" in text) == (0, True, True)
 
 
 def test_ages_are_by_the_database_s_clock(settings: Any) -> None:

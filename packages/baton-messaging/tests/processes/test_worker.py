@@ -22,6 +22,7 @@ def test_a_beat_names_what_was_taken_while_it_looked_at_the_queues(monkeypatch: 
         initial_prefetch_count=2,
         received_at=None,
         received_count=0,
+        left_out_queues=set(),
     )
     worker: Any = SimpleNamespace(consumer=consumer, pool=SimpleNamespace(num_processes=2), max_concurrency=None)
     pulse = WorkerHeartbeat(worker, SimpleNamespace(beat=said.append))  # type: ignore[arg-type]

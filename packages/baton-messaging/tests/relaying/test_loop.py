@@ -7,6 +7,7 @@ import pytest
 from baton_dev.testing.deadlock import provoke_deadlock
 from baton_dev.testing.processes import Process, relay_command, running, wait_until
 from baton_messaging.models import OutboxMessage
+from celery import current_app
 from django.db import connection
 from django.utils import timezone
 
@@ -57,3 +58,18 @@ def test_a_deadlock_is_survived(relay: Process) -> None:
     wait_until(lambda: "database_in_trouble" in relay.output(), what="the relay to lose")
     wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
     assert relay.exit_code is None
+
+
+def test_a_broker_that_refuses_is_in_the_log_with_its_own_words_and_fills_no_disk(relay: Process) -> None:
+    with current_app.connection_for_write() as broker, broker.channel() as channel:
+        channel.client.replicaof("127.0.0.1", 9)  # a replica of a primary that is not there
+        try:
+            place(1)
+            wait_until(lambda: relay.output().count("broker_away") >= 2, what="the relay to be refused")
+        finally:
+            channel.client.replicaof("NO", "ONE")
+    lines = [line for line in relay.output().splitlines() if "broker_away" in line]
+    assert all("condition=read-only" in line and "write against a read only replica" in line for line in lines)
+    assert "time_count=1" in lines[0]
+    assert "time_count=1" not in lines[1]  # those between were not told
+    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")

@@ -4,14 +4,10 @@ from typing import Any
 
 import pytest
 from baton_dev.testing.processes import wait_until
-from baton_messaging.audit.operations import operation
-from baton_messaging.models import AuditEntry, Interruption
-from baton_messaging.models.audit import Action
+from baton_messaging.models import Interruption
 from baton_messaging.models.interruption import InterruptionKind
 from baton_messaging.worker.interruptions import note
 from django.db import connection
-
-from tests.dead_letters.factories import SHELL
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,13 +45,3 @@ def test_a_database_that_is_away_costs_the_note_and_nothing_else(monkeypatch: py
         patched.setitem(connection.settings_dict, "PORT", "1")
         leave_a_note()
     assert not Interruption.objects.exists()
-
-
-def test_the_audit_can_be_added_to_only() -> None:
-    with operation(SHELL, Action.RESTORE):
-        pass
-    entry = AuditEntry.objects.get()
-    for rewrite in (lambda: AuditEntry.objects.update(actor="nobody"), entry.delete):
-        with pytest.raises(Exception, match="added to only"):
-            rewrite()
-    assert AuditEntry.objects.get().actor == "ann"

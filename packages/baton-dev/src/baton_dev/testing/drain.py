@@ -92,7 +92,7 @@ def wait_until_database_is_idle() -> None:
     """
     alive = [CONNECTION_NAME.format(process.pid) for process in started if process.exit_code is None]
     statement = (
-        "WITH other AS (SELECT *, application_name LIKE %s AND application_name <> ALL(%s) AS is_left"
+        "WITH other AS (SELECT *, substring(application_name from %s) <> ALL(%s) IS TRUE AS is_left"
         " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         " AND backend_type = 'client backend')"
         " SELECT pid, state, wait_event, application_name, query, CASE WHEN is_left THEN pg_terminate_backend(pid) END"
@@ -102,7 +102,7 @@ def wait_until_database_is_idle() -> None:
 
     def is_idle() -> bool:
         with connection.cursor() as cursor:
-            cursor.execute(statement, [CONNECTION_NAME.format("%"), alive])
+            cursor.execute(statement, [f"^{CONNECTION_NAME.format('[0-9]+')}", alive])
             found[:] = cursor.fetchall()
         return not found
 

@@ -109,10 +109,19 @@ class RabbitMQ(Service):
 
     def call(self, function: str) -> str:
         """Call a function of the node, as `rabbitmqctl` does in a second and a half; return what it returns."""
+        return self._erl_call("-a", function)
+
+    def evaluate(self, expression: str) -> str:
+        """Evaluate an Erlang expression on the node, for arguments that `call` cannot write: binaries."""
+        answer = self._erl_call("-e", stdin=f"{expression}.\n")
+        assert answer.startswith("{ok,"), answer
+        return answer
+
+    def _erl_call(self, *arguments: str, stdin: str = "") -> str:
         cookie = (self._data / ".erlang.cookie").read_text()
-        command = ["erl_call", "-sname", NODE_NAME, "-c", cookie, "-a", function]
+        command = ["erl_call", "-sname", NODE_NAME, "-c", cookie, *arguments]
         environment = json.loads(self._ports.read_text())
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, env=environment, input=stdin, capture_output=True, text=True, check=True)
         assert "badrpc" not in done.stdout, done.stdout
         return done.stdout
 

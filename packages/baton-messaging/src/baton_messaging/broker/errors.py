@@ -3,7 +3,7 @@
 kombu always brings the client of RabbitMQ; that of Redis is an extra, and without it none of its errors can be raised.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import amqp.exceptions
 import kombu.exceptions
@@ -26,6 +26,7 @@ class UnroutableMessage(kombu.exceptions.ChannelError):
     """No queue takes messages for this exchange and routing key: what RabbitMQ answers to a mandatory message."""
 
     def __init__(self, exchange: str, routing_key: str) -> None:
+        self._place = exchange, routing_key
         super().__init__(
             f"NO_ROUTE - expected a queue bound to exchange '{exchange}' for routing key '{routing_key}', found none. "
             "Declare the queue in Celery's task_queues.",
@@ -33,3 +34,7 @@ class UnroutableMessage(kombu.exceptions.ChannelError):
             "Basic.publish",
             NO_ROUTE,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be rebuilt of its place: an error crosses from a child to its worker by pickle."""
+        return type(self), self._place

@@ -4,6 +4,7 @@ Celery's application is called after the module that ``-A`` takes, as in Celery'
 it is not, no module of that name can be imported, and a placeholder stands for it.
 """
 
+import shlex
 from importlib.util import find_spec
 from typing import Final
 
@@ -23,9 +24,9 @@ def worker(queue: str) -> str:
     return f"python -m celery -A {_application()} worker -Q {queue}"
 
 
-def sql(statement: str, *values: object) -> str:
-    """Return the command that sends a statement to the project's database. Values are numbers and quoted names."""
-    return f'python manage.py dbshell -- -c "{statement % values}"'
+def sql(*statements: str) -> str:
+    """Return the command that sends statements to the project's database, each in a transaction of its own."""
+    return "python manage.py dbshell -- " + " ".join(f"-c {shlex.quote(statement)}" for statement in statements)
 
 
 def _application() -> str:

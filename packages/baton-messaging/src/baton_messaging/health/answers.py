@@ -16,6 +16,7 @@ from typing import Final, Generic, TypeVar
 from django.db import connections
 
 from baton_messaging.database.deadline import Deadline
+from baton_messaging.errors import MessagingError
 
 T = TypeVar("T")
 Question = Callable[[Deadline], T]
@@ -26,14 +27,14 @@ HAND_OVER_SECONDS: Final = 0.1
 STANDSTILL_SECONDS: Final = 1.0
 
 
-class NoAnswer(TimeoutError):
+class NoAnswer(MessagingError, TimeoutError):
     """A server has not answered in time."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"no answer within {seconds:.3g} s")
 
 
-class StoodStill(Exception):
+class StoodStill(MessagingError):
     """The asking process had no time of its own to hear an answer: nothing is known of the server."""
 
     def __init__(self, seconds: float) -> None:

@@ -27,7 +27,8 @@ _BY_FORM: Final = (
     (re.compile(r"[^\s<>@\"'(),;:]+@([\w-]+(?:\.[\w-]+)+)"), r"…@\1"),  # a person's mail address
     (re.compile(r"(with args beginning with:).*", re.DOTALL), r"\1 …"),  # Redis quotes the command that it refuses
 )
-_QUOTED: Final = re.compile(r"'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$", re.DOTALL)
+# Quoted to the end, too: PostgreSQL cuts what it shows of a long statement.
+_QUOTED: Final = re.compile(r"[eEbBxXnN]?'(?:[^'\\]|''|\\.)*(?:'|$)|\$(\w*)\$.*?\$\1\$", re.DOTALL)
 _NUMBER: Final = re.compile(r"(?<![\w$.])-?\d+(?:\.\d+)?(?![\w.])")
 _COMMENT: Final = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 
@@ -55,6 +56,8 @@ def statement_without_values(statement: str) -> str:
 
     >>> statement_without_values("update t1 set note = 'Ann''s', n = -3 /* job 4 */ where sku = 'M-1' and t1.x = 7")
     'update t1 set note = ?, n = ? where sku = ? and t1.x = ?'
+    >>> statement_without_values("select E'it\\\\'s', 'cut off")
+    'select ?, ?'
     """
     text = _NUMBER.sub("?", _QUOTED.sub("?", _COMMENT.sub(" ", statement)))
     return _shortened(" ".join(text.split()))

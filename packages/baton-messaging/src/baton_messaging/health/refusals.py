@@ -75,7 +75,7 @@ def _primary_message(error: BaseException) -> str:
 def _redis(error: BaseException) -> Refusal | None:
     if not _is_of(error, "redis", "valkey"):
         return None
-    words = str(error)
+    words = str(error).rpartition(" of pipeline caused error: ")[2]  # before that stands the command, with its message
     prefix = str(getattr(error, "status_code", None) or _REDIS_CLASSES.get(type(error).__name__, ""))
     if prefix and not words.startswith(prefix):  # the client has cut it off
         words = f"{prefix} {words}"

@@ -4,18 +4,19 @@ The package's own are imported when they are asked for, those of an app from its
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Final
 
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.health.condition import Health
-from baton_messaging.routing.discovery import discover
+from baton_messaging.routing.discovery import Registry
 
 Check = Callable[[Deadline], Health]
 
 #: A command must not wait for what it does not ask: each module is imported with its first question.
 _OWN: Final = {name: f"baton_messaging.health.{name}" for name in ("database", "broker", "mail", "network", "machine")}
-_REGISTER: dict[str, Check] = {}
+_CHECKS: Final = Registry[str, Check]("health")
 
 
 def health_check(name: str) -> Callable[[Check], Check]:
@@ -25,7 +26,7 @@ def health_check(name: str) -> Callable[[Check], Check]:
     """
 
     def register(function: Check) -> Check:
-        _REGISTER[name] = function
+        _CHECKS.add(name, function)
         return function
 
     return register
@@ -33,13 +34,12 @@ def health_check(name: str) -> Callable[[Check], Check]:
 
 def check_names() -> list[str]:
     """Return the names of all checks: the package's own, then those of the apps."""
-    discover("health")
-    return list(dict.fromkeys((*_OWN, *_REGISTER)))
+    return list(dict.fromkeys((*_OWN, *_CHECKS.all())))
 
 
 def check_named(name: str) -> Check | None:
     """Return a check, or None if there is none of that name."""
-    discover("health")
-    if name not in _REGISTER and name in _OWN:
-        import_module(_OWN[name])
-    return _REGISTER.get(name)
+    if name in _OWN and name not in _CHECKS.all():  # an app's own of that name comes first
+        with suppress(ModuleNotFoundError):  # of what this release does not ask, nothing is known
+            import_module(_OWN[name])
+    return _CHECKS.get(name)

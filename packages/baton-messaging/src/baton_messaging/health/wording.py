@@ -1,34 +1,29 @@
-"""Wording of diagnoses: sentences with values that wait for their reader's language, and lengths of time."""
+"""Wording of diagnoses: how sure they are, and lengths of time. Sentences with values are Django's ``format_lazy``."""
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final
 
-from django.utils.functional import Promise, lazy
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from baton_messaging.health.diagnosis import Confidence, Text
+from baton_messaging.health.condition import Condition
+from baton_messaging.health.diagnosis import Confidence
 
 CONFIDENCES: Final[dict[Confidence, Promise]] = {
     Confidence.SURE: gettext_lazy("sure"),
     Confidence.LIKELY: gettext_lazy("likely"),
     Confidence.OPEN: gettext_lazy("not known"),
 }
+CONDITIONS: Final[dict[Condition, Promise]] = {
+    Condition.OK: gettext_lazy("well"),
+    Condition.AWAY: gettext_lazy("away"),
+    Condition.REFUSES: gettext_lazy("refuses"),
+    Condition.READ_ONLY: gettext_lazy("read-only"),
+    Condition.FULL: gettext_lazy("full"),
+    Condition.NOT_PERMITTED: gettext_lazy("not permitted"),
+    Condition.DIFFERENT: gettext_lazy("different"),
+    Condition.NOT_KNOWN: gettext_lazy("not known"),
+}
 _STEPS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-
-
-def _filled(text: Text, values: Mapping[str, Any]) -> str:
-    return str(cast("str", text) % values)
-
-
-_lazily_filled = lazy(_filled, str)
-
-
-def said(text: Text, **values: Any) -> Promise:
-    """Return a lazy translation with values, which may be lazy themselves, put into its ``%(name)s``.
-
-    The operator ``%`` would translate at once, into the language of the thread that asks, which is not the reader's.
-    """
-    return cast("Promise", _lazily_filled(text, values))
 
 
 def duration(seconds: float | None) -> str:

@@ -23,7 +23,7 @@ from baton_messaging.events import is_known, known_versions
 from baton_messaging.messages.bundle import Bundle
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY, State
-from baton_messaging.routing.subscriptions import is_registered
+from baton_messaging.routing.subscriptions import event_of, is_registered
 
 UNKNOWN_CONSUMER: Final = "unknown consumer"
 UNKNOWN_EVENT: Final = "unknown event"
@@ -126,7 +126,7 @@ def _look_at_message(backlog: Backlog, where: str, message: Message | None) -> N
 
 def _events(backlog: Backlog, where: str, arrival: Arrival) -> Iterator[tuple[str, int]]:
     try:
-        bundle = Bundle.open(arrival.consumer, arrival.argument())
+        bundle = Bundle.open(arrival.consumer, arrival.argument(), event_name=event_of(arrival.consumer))
     except BadBundle:
         return  # a task that is no consumer: known or not is all there is to say
     for refused in bundle.refused:

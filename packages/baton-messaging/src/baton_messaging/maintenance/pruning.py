@@ -23,7 +23,7 @@ from baton_messaging.maintenance.retention import (
 )
 from baton_messaging.models import Attempt, Heartbeat, Minute, OutboxMessage, ProcessedMessage
 
-HEARTBEAT_RETENTION = timedelta(days=1)  # of a process that was killed: long enough to ask in the morning what it did
+HEARTBEAT_RETENTION = timedelta(days=1)  # of a process that has ended, or was killed: long enough to ask in the morning
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def retentions(now: datetime) -> Iterator[Retention]:
     yield Retention("attempts", prunable_attempts(Attempt.objects.filter(sent_at__lt=outbox)))
     yield Retention("interruptions", prunable_interruptions(now))
     yield Retention("replays", prunable_replays(now))
-    yield Retention("heartbeats", Heartbeat.objects.filter(beaten_at__lt=now - HEARTBEAT_RETENTION))
+    yield Retention("heartbeats", Heartbeat._base_manager.filter(beaten_at__lt=now - HEARTBEAT_RETENTION))
     yield Retention("minutes", Minute.objects.filter(is_folded=True, minute__lt=minutes))
     yield Retention("results", TaskResult.objects.filter(date_done__lt=results))
 

@@ -12,7 +12,8 @@ from uuid import UUID
 
 from baton_messaging.conf import baton
 from baton_messaging.errors import BadBundle, BadEnvelope, Misdirected, TooOld
-from baton_messaging.messages.envelope import Envelope, Sealed, seal, unseal
+from baton_messaging.events import is_known
+from baton_messaging.messages.envelope import Envelope, seal, unseal
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +45,20 @@ class Bundle:
     ) -> "Bundle":
         """Open what arrived for a consumer. Raises BadBundle for what is no list of sealed envelopes.
 
-        Refused one by one: what is not genuine, is for another consumer or another event, or was sent longer ago than
-        ``max_age_seconds``. None, and no event: whatever was once sent to this consumer, as a dead letter may be.
+        Refused one by one: what is not genuine, is for another consumer or another event than ``event_name`` (empty:
+        the consumer is unknown here), or was sent longer ago than ``max_age_seconds`` (None: a dead letter may be old).
+        An event that this release does not know is let through: running it says so, and it waits for the release.
         """
-        readable: dict[str, Envelope] = {}
+        readable: dict[UUID, tuple[str, Envelope]] = {}
         refused: list[Refused] = []
-        known: set[UUID] = set()
         oldest = None if max_age_seconds is None else time.time() - max_age_seconds
         for text in _checked(sealed):
-            try:
-                opened = unseal(text)
-                _check_address(opened, consumer, event_name)
-            except BadEnvelope as error:
-                refused.append(Refused(text, error))
-                continue
-            envelope = opened.envelope
-            if oldest is not None and opened.sealed_at < oldest:
-                refused.append(Refused(text, TooOld(envelope.message_id, opened.sealed_at), envelope))
-            elif envelope.message_id not in known:
-                known.add(envelope.message_id)
-                readable[text] = envelope
-        return cls(consumer, readable, tuple(refused))
+            found = _opened(text, consumer, event_name, oldest)
+            if isinstance(found, Refused):
+                refused.append(found)
+            else:
+                readable.setdefault(found.message_id, (text, found))
+        return cls(consumer, dict(readable.values()), tuple(refused))
 
     @property
     def envelopes(self) -> list[Envelope]:
@@ -90,6 +84,22 @@ class Bundle:
         kept = {text: envelope for text, envelope in self.readable.items() if envelope.message_id in message_ids}
         return Bundle(self.consumer, kept)
 
+    def pieces(self, *, max_count: int) -> Iterator["Bundle"]:
+        """Yield the readable messages in bundles of up to ``max_count``, none larger than a worker takes.
+
+        A body is JSON of JSON, in which each quote takes two: half of MAX_MESSAGE_BYTES is what fits for sure.
+        """
+        piece: dict[str, Envelope] = {}
+        room = baton().max_message_bytes // 2
+        for text, envelope in self.readable.items():
+            if piece and (len(piece) == max_count or len(text) > room):
+                yield Bundle(self.consumer, piece)
+                piece, room = {}, baton().max_message_bytes // 2
+            piece[text] = envelope
+            room -= len(text)
+        if piece:
+            yield Bundle(self.consumer, piece)
+
     def parts(self) -> Iterator["Bundle"]:
         """Yield each envelope in a bundle of its own, sealed as it was."""
         for text, envelope in self.readable.items():
@@ -107,16 +117,23 @@ def _checked(sealed: object) -> list[str]:
         raise BadBundle("an empty list")
     if len(sealed) > config.max_bundle_size:
         raise BadBundle(f"{len(sealed)} entries, more than MAX_BUNDLE_SIZE ({config.max_bundle_size})")
-    if odd := next((one for one in sealed if not isinstance(one, str)), None):
-        raise BadBundle(f"a {type(odd).__name__} in the list")
+    if odd := {type(one).__name__ for one in sealed if not isinstance(one, str)}:
+        raise BadBundle(f"a list with {', '.join(sorted(odd))}")
     if sum(map(len, sealed)) > config.max_message_bytes:
         raise BadBundle(f"more than MAX_MESSAGE_BYTES ({config.max_message_bytes})")
     return sealed
 
 
-def _check_address(opened: Sealed, consumer: str, event_name: str) -> None:
-    """Compare the signed address. Raises Misdirected."""
-    if opened.to != consumer:
-        raise Misdirected(f"consumer {consumer}", opened.to)
-    if event_name and opened.envelope.name != event_name:
-        raise Misdirected(f"event {event_name}", opened.envelope.name)
+def _opened(text: str, consumer: str, event_name: str, oldest: float | None) -> Envelope | Refused:
+    try:
+        opened = unseal(text)
+    except BadEnvelope as error:
+        return Refused(text, error)
+    envelope = opened.envelope
+    if opened.to not in ("", consumer):
+        return Refused(text, Misdirected(f"consumer {consumer}", opened.to))
+    if event_name not in ("", envelope.name) and is_known(envelope.name):
+        return Refused(text, Misdirected(f"event {event_name}", envelope.name), envelope if opened.to else None)
+    if oldest is not None and opened.sealed_at < oldest:
+        return Refused(text, TooOld(envelope.message_id, opened.sealed_at), envelope)
+    return envelope

@@ -104,7 +104,10 @@ def _inside(value: Any) -> Iterable[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """What a signature vouches for: the envelope, the one consumer it was sent to, and when (seconds since 1970)."""
+    """What a signature vouches for: the envelope, the one consumer it was sent to, and when (seconds since 1970).
+
+    ``to`` is empty for what an earlier release has sent.
+    """
 
     envelope: Envelope
     to: str
@@ -131,10 +134,9 @@ def unseal(sealed: str) -> Sealed:
     except (ValueError, RecursionError):
         raise Undecodable("no JSON") from None
     envelope = Envelope.from_dict(data)
-    try:
-        return Sealed(envelope, str(data["to"]), float(data["sealed_at"]))
-    except (KeyError, TypeError, ValueError):
-        raise Undecodable("neither address nor time") from None
+    if "to" not in data:  # of a release before 0.3, still under way: for each consumer of its event, as old as that
+        return Sealed(envelope, "", envelope.occurred_at.timestamp())
+    return Sealed(envelope, data["to"], data["sealed_at"])
 
 
 def _signer() -> signing.Signer:

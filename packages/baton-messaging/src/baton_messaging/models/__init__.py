@@ -9,8 +9,10 @@ from baton_messaging.database import lookups  # noqa: F401 - importing registers
 from baton_messaging.models.attempt import Attempt
 from baton_messaging.models.audit import AuditedDeadLetter, AuditEntry
 from baton_messaging.models.dead_letter import DeadLetter
+from baton_messaging.models.expiry import Expiry
 from baton_messaging.models.flow_control import Circuit, Pause
 from baton_messaging.models.group_alert import GroupAlert
+from baton_messaging.models.health_check import HealthCheck
 from baton_messaging.models.heartbeat import Heartbeat
 from baton_messaging.models.inbox import ProcessedMessage
 from baton_messaging.models.interruption import Interruption
@@ -25,7 +27,9 @@ __all__ = [
     "AuditedDeadLetter",
     "Circuit",
     "DeadLetter",
+    "Expiry",
     "GroupAlert",
+    "HealthCheck",
     "Heartbeat",
     "Interruption",
     "Minute",

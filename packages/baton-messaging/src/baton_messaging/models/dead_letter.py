@@ -129,7 +129,7 @@ class DeadLetter(models.Model):
     raw = models.TextField(_("as it came"), blank=True)
     # Of what is no message: the same for the same thing, so that each arrival of it after the first is only counted.
     identity = models.UUIDField(null=True, editable=False)
-    seen_count = models.PositiveIntegerField(_("arrivals"), default=1)
+    seen_count = models.PositiveIntegerField(_("arrivals"), default=1, db_default=1)
     last_seen_at = models.DateTimeField(_("last arrival"), null=True)
     task_id = models.CharField(_("task id"), max_length=200, blank=True, default="")
     fingerprint = models.CharField(_("group"), max_length=64)
@@ -145,7 +145,7 @@ class DeadLetter(models.Model):
     due_at = models.DateTimeField(_("to be sent at"), null=True)
     settled_at = models.DateTimeField(_("settled at"), null=True)
     # The person who discarded or edited it, or the worker that has processed the message after all.
-    settled_by = models.CharField(_("settled by"), max_length=200, blank=True, default="")
+    settled_by = models.CharField(_("settled by"), max_length=200, blank=True, default="", db_default="")
     replay_count = models.PositiveSmallIntegerField(_("replays"), default=0)
     replay = models.ForeignKey(
         "baton_messaging.Replay",

@@ -1,8 +1,11 @@
 """A heartbeat is the one row of a process of ours: that it lives, and what it has in flight.
 
 Invariant: a row is written only by its own process, after its own loop has turned (processes). So a fresh
-row proves a turning loop, not a pid; a process that hangs, is stopped or was killed leaves a row that gets old. A
-clean stop deletes it. All times are the database's clock, so that the clocks of the machines do not matter.
+row proves a turning loop, not a pid; a process that hangs, is stopped or was killed leaves a row that gets old. One
+that ends says so in its row (``ended``): triage can tell the last that ran, and how it ended. All times are the
+database's clock, so that the clocks of the machines do not matter.
+
+A process is known by name, host and pid: of two workers with one node name each has its row.
 """
 
 from datetime import datetime, timedelta
@@ -25,6 +28,7 @@ class Role(models.TextChoices):
     RELAY = "relay", _("relay")
     COLLECTOR = "collector", _("collector")
     BEAT = "beat", _("beat")
+    WEB = "web", _("web")
 
 
 class Trouble(models.TextChoices):
@@ -62,16 +66,25 @@ else:  # generic only in the stubs
 class HeartbeatManager(_Base):
     """Reads the database's time along with each row: what its age is measured against."""
 
+    #: Whether the rows of processes that have ended are meant, or those of all others.
+    of_ended = False
+
     def get_queryset(self) -> HeartbeatQuerySet:
-        """Return all rows."""
-        rows: Any = super().get_queryset().annotate(**{_LOOKED_AT: Now()})
-        return cast("HeartbeatQuerySet", rows)
+        """Return the rows of processes that have not ended."""
+        rows: Any = super().get_queryset().filter(ended_at__isnull=not self.of_ended)
+        return cast("HeartbeatQuerySet", rows.annotate(**{_LOOKED_AT: Now()}))
+
+
+class EndedManager(HeartbeatManager):
+    """The processes that have said how they ended."""
+
+    of_ended = True
 
 
 class Heartbeat(models.Model):
     """The last heartbeat of one process."""
 
-    name = models.CharField(_("name"), max_length=200, unique=True)
+    name = models.CharField(_("name"), max_length=200)
     role = models.CharField(_("role"), max_length=20, choices=Role.choices)
     hostname = models.CharField(_("host"), max_length=200)
     pid = models.PositiveIntegerField("pid")
@@ -87,7 +100,7 @@ class Heartbeat(models.Model):
     capacity = models.PositiveIntegerField(_("places"), default=0)
     # Of a worker, at most: each has its own connection to the database. Its places may be more than one per child.
     child_count = models.PositiveIntegerField(_("children"), default=0, db_default=0)
-    # [{"consumer": …, "message_ids": […], "started_at": …}]: ids, never payloads.
+    # [{"consumer": …, "message_ids": […], "started_at": …, "pid": …}]: ids, never payloads.
     running = models.JSONField(_("running"), default=list)
     reserved = models.JSONField(_("taken, not started"), default=list)
     received_count = models.PositiveBigIntegerField(_("received"), default=0)
@@ -95,7 +108,26 @@ class Heartbeat(models.Model):
     last_received_at = models.DateTimeField(_("last received at"), null=True)
     last_finished_at = models.DateTimeField(_("last finished at"), null=True)
 
+    # What it is wired to, as fingerprints (processes/wiring.py): since when, and when that was last looked at.
+    wiring = models.JSONField(_("wiring"), default=dict, db_default=models.Value({}, models.JSONField()))
+    wired_at = models.DateTimeField(_("wired so since"), null=True)
+    wiring_checked_at = models.DateTimeField(_("wiring looked at"), null=True)
+    # [Health.as_dict()]: what its own health checks found.
+    health = models.JSONField(_("health"), default=list, db_default=models.Value([], models.JSONField()))
+    # Of a worker: queues of its command line that it no longer consumes. None that wait for a migration.
+    unconsumed_queues = ArrayField(
+        models.CharField(max_length=200), verbose_name=_("queues given up"), default=list, db_default=[]
+    )
+    # The database's clock minus the machine's.
+    clock_offset_seconds = models.FloatField(_("clock offset"), null=True)
+    # The last time at which nothing of the process ran: suspended, stopped, or a machine without a processor to spare.
+    stood_still_at = models.DateTimeField(_("stood still until"), null=True)
+    stood_still_seconds = models.FloatField(_("stood still for"), null=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True)
+    ended_by = models.CharField(_("how it ended"), max_length=200, blank=True, default="", db_default="")
+
     objects = HeartbeatManager()
+    ended = EndedManager()
 
     # Not a column: the database's time when the row was read.
     looked_at: datetime
@@ -106,7 +138,8 @@ class Heartbeat(models.Model):
         verbose_name_plural = _("processes")
         default_permissions = ("view",)
         constraints = [
-            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="baton_heartbeat_role_known")
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="baton_heartbeat_role_known"),
+            models.UniqueConstraint(fields=["name", "hostname", "pid"], name="baton_heartbeat_once_per_process"),
         ]
 
     def __str__(self) -> str:
@@ -120,4 +153,4 @@ class Heartbeat(models.Model):
     @property
     def is_fresh(self) -> bool:
         """Tell whether the process counted as living when the row was read."""
-        return self.age_seconds <= stale_after().total_seconds()
+        return self.ended_at is None and self.age_seconds <= stale_after().total_seconds()

@@ -1,8 +1,53 @@
-"""The broker's own list of consumers is compared with the heartbeats: consumers unknown here, workers unknown there."""
+"""The broker's own list of consumers is compared with the heartbeats: consumers unknown here, workers unknown there.
+
+On Redis, CLIENT LIST: our connections carry their process's name (broker/client_name.py). On RabbitMQ a client can
+only count the consumers of a queue; if there are more than we know, all workers are asked who they are.
+
+A worker on another database writes its heartbeat there: it takes our messages, and their effects are not here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final
 
 import kombu
+from celery import current_app
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.broker.client_name import ClientName, read_client_name
+from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.broker.rabbitmq.timeouts import answering_within
+from baton_messaging.conf import baton
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.models import Heartbeat
+from baton_messaging.models.heartbeat import Role
+from baton_messaging.processes.introduction import database_address
+from baton_messaging.processes.wiring import broker_address
+from baton_messaging.processes.worker_answers import WorkerAnswer, ask_workers
+from baton_messaging.routing.ownership import platform_owner
+from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
+
+#: Roles that take messages from the broker, or put some there.
+_AT_THE_BROKER: Final = (Role.WORKER, Role.RELAY, Role.COLLECTOR)
+#: Commands that take messages out of a list: of clients that are none of ours.
+_TAKING: Final = ("brpop", "blpop", "brpoplpush", "blmove")
+ANSWER_SECONDS: Final = 0.4  # that a worker gets to say who it is
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """A process at our broker that has no heartbeat in our database."""
+
+    role: str
+    name: str
+    pid: int | None = None
+    hostname: str = ""
+    address: str = ""
+    database: str = ""
+    queues: tuple[str, ...] = ()
 
 
 def unknown_consumers(broker: kombu.Connection, deadline_seconds: float) -> list[Diagnosis]:
@@ -10,5 +55,181 @@ def unknown_consumers(broker: kombu.Connection, deadline_seconds: float) -> list
 
     Asks for ``deadline_seconds`` at most. Raises the broker's and the database's errors.
     """
-    del broker, deadline_seconds
-    return []
+    known = list(Heartbeat.objects.filter(role__in=_AT_THE_BROKER))
+    until = monotonic() + deadline_seconds
+    with answering_within(broker, deadline_seconds):
+        if broker.transport.driver_type == "redis":
+            return [*_on_redis(broker, known, until)]
+        return [*_on_rabbitmq(broker, known, until)]
+
+
+def named_clients(broker: kombu.Connection) -> list[tuple[ClientName, dict[str, Any]]]:
+    """Return the connections of Baton's processes to a Redis, and what it says of each. Raises the broker's errors."""
+    channel: Any = broker.default_channel
+    with channel.conn_or_acquire() as client:
+        clients: list[dict[str, Any]] = client.client_list()
+    return [(name, told) for told in clients if (name := read_client_name(told["name"]))]
+
+
+# --- Redis -----------------------------------------------------------------------------------------------------------
+
+
+def _on_redis(broker: kombu.Connection, known: Sequence[Heartbeat], until: float) -> Iterator[Diagnosis]:
+    here = {(row.name, row.hostname, row.pid) for row in known}
+    clients: dict[ClientName, dict[str, Any]] = {}
+    for name, told in named_clients(broker):
+        if name.role in _AT_THE_BROKER and int(told["age"]) >= int(clients.get(name, {"age": 0})["age"]):
+            clients[name] = told
+    strangers = [
+        Stranger(name.role, name.name, name.pid, name.hostname, str(told["addr"]), name.database)
+        for name, told in sorted(clients.items(), key=lambda item: str(item[0]))
+        if (name.name, name.hostname, name.pid) not in here and int(told["age"]) >= _settling_seconds()
+    ]
+    yield from map(_unknown_here, _with_queues(broker, strangers, until))
+    yield from _nameless(broker)
+    if clients:  # else they may not tell their names, or the broker may not list them
+        there = {(name.name, name.hostname, name.pid) for name in clients}
+        yield from (
+            _unknown_there(row)
+            for row in known
+            if _should_be_connected(row, broker) and (row.name, row.hostname, row.pid) not in there
+        )
+
+
+def _with_queues(broker: kombu.Connection, strangers: list[Stranger], until: float) -> list[Stranger]:
+    """Ask the workers among them what they consume, while there is time."""
+    names = [one.name for one in strangers if one.role == Role.WORKER]
+    seconds = min(ANSWER_SECONDS, until - monotonic())
+    if not names or seconds <= 0:
+        return strangers
+    queues = {(one.name, one.pid): one.queues for one in ask_workers(broker, names=names, seconds=seconds)}
+    return [
+        Stranger(**{**vars(one), "queues": queues.get((one.name, one.pid), ())}) if one.role == Role.WORKER else one
+        for one in strangers
+    ]
+
+
+def _nameless(broker: kombu.Connection) -> Iterator[Diagnosis]:
+    """Find clients that take from lists and are no process of Baton's: a plain Celery worker, a script."""
+    channel: Any = broker.default_channel
+    with channel.conn_or_acquire() as client:
+        database = str(client.connection_pool.connection_kwargs.get("db", 0))
+        clients: list[dict[str, Any]] = client.client_list()
+    for told in clients:
+        if told["cmd"] in _TAKING and str(told["db"]) == database and not read_client_name(told["name"]):
+            yield _unknown_here(Stranger("", told["name"] or told["cmd"].upper(), address=str(told["addr"])))
+
+
+# --- RabbitMQ --------------------------------------------------------------------------------------------------------
+
+
+def _on_rabbitmq(broker: kombu.Connection, known: Sequence[Heartbeat], until: float) -> Iterator[Diagnosis]:
+    workers = [row for row in known if row.role == Role.WORKER]
+    names = [name for name in current_app.amqp.queues if name != DEAD_LETTER_QUEUE]
+    counts = {name: depth.consumer_count or 0 for name, depth in depths(broker, names).items()}
+    expected = {name: [row for row in workers if name in row.queues] for name in names}
+    crowded = {name for name in names if counts[name] > len(expected[name])}
+    seconds = min(ANSWER_SECONDS, until - monotonic())
+    if crowded and seconds > 0:
+        unknown = [*_unknown(ask_workers(broker, names=None, seconds=seconds), workers, crowded)]
+        # The first heartbeat of one that has just started is still to come.
+        yield from (_unknown_here(_stranger(one)) for one in unknown if one.uptime_seconds >= _settling_seconds())
+        crowded -= {queue for one in unknown for queue in one.queues}
+    for name in sorted(crowded):
+        yield _counted(name, counts[name], expected[name])
+    for name in names:
+        if counts[name] < len([row for row in expected[name] if _should_be_connected(row, broker)]):
+            yield _counted(name, counts[name], expected[name])
+
+
+def _unknown(
+    answers: Iterable[WorkerAnswer], workers: Sequence[Heartbeat], queues: Iterable[str]
+) -> Iterator[WorkerAnswer]:
+    """Return the workers that consume one of the queues, and have no heartbeat here."""
+    here = {(row.name, row.hostname, row.pid) for row in workers}
+    wanted = {*queues}
+    return (one for one in answers if wanted & {*one.queues} and (one.name, one.hostname, one.pid) not in here)
+
+
+def _stranger(one: WorkerAnswer) -> Stranger:
+    return Stranger(Role.WORKER, one.name, one.pid, one.hostname, "", one.database, one.queues)
+
+
+# --- What it means ---------------------------------------------------------------------------------------------------
+
+
+def _settling_seconds() -> float:
+    """Return how long a process may be connected before its first heartbeat is here."""
+    return 2 * baton().heartbeat_seconds
+
+
+def _should_be_connected(row: Heartbeat, broker: kombu.Connection) -> bool:
+    """Tell whether a process is at work at this broker; one at another is told by comparison.py."""
+    age = (row.looked_at - row.started_at).total_seconds()
+    address = row.wiring.get("broker", {}).get("address")
+    is_here = bool(address == broker_address(broker))
+    return row.is_fresh and row.is_consuming and age >= _settling_seconds() and is_here
+
+
+def _unknown_here(one: Stranger) -> Diagnosis:
+    names = {
+        "process": f"{one.role} {one.name}".strip(),
+        "where": _where(one),
+        "queues": ", ".join(one.queues) or "?",
+        "database": one.database or "?",
+        "ours": database_address(),
+    }
+    if one.database == names["ours"]:
+        found = _("{process} ({where}) is at the broker, queues: {queues}; no heartbeat of it arrives in its database")
+        remedy = _("Look into the log of {process} ({where}), and restart it.")
+    else:
+        found = _("{process} ({where}) is at this broker, queues: {queues}; its database is {database}, not {ours}")
+        remedy = _("Find {process} ({where}) and stop it, or give it this database ({ours}) and restart it.")
+    return Diagnosis(
+        about=Resource(Kind.WIRING, one.name),
+        what=_("processes at the broker that are not known here"),
+        status=Status.FINDING,
+        found=format_lazy(found, **names),
+        wanted=_("each with a heartbeat in this database"),
+        remedy=format_lazy(remedy, **names),
+        owner=platform_owner(),
+        confidence=Confidence.SURE if one.pid else Confidence.LIKELY,
+        stops_work=True,
+    )
+
+
+def _where(one: Stranger) -> str:
+    parts = [f"pid {one.pid}" if one.pid else "", one.hostname, one.address]
+    return ", ".join(part for part in parts if part) or "?"
+
+
+def _unknown_there(row: Heartbeat) -> Diagnosis:
+    return Diagnosis(
+        about=Resource(Kind.WIRING, row.name),
+        what=_("processes that the broker does not know"),
+        status=Status.FINDING,
+        found=format_lazy(_("{process} says that it works, and has no connection to this broker"), process=row.name),
+        wanted=_("a connection of each"),
+        remedy=format_lazy(_("Look which broker {process} uses, and restart it."), process=row.name),
+        owner=platform_owner(),
+        confidence=Confidence.LIKELY,
+        since=row.started_at,
+        stops_work=True,
+    )
+
+
+def _counted(queue: str, count: int, expected: Sequence[Heartbeat]) -> Diagnosis:
+    names = {"queue": queue, "count": count, "workers": ", ".join(row.name for row in expected) or "-"}
+    return Diagnosis(
+        about=Resource(Kind.WIRING, queue),
+        what=_("consumers of a queue"),
+        status=Status.FINDING,
+        found=format_lazy(_("{queue} has {count} consumers at the broker; known here: {workers}"), **names),
+        wanted=_("as many as there are workers here"),
+        remedy=format_lazy(
+            _("See who consumes {queue} (rabbitmqctl list_consumers), and stop whoever is none of these."), **names
+        ),
+        owner=platform_owner(),
+        confidence=Confidence.LIKELY,
+        command="rabbitmqctl list_consumers queue_name channel_pid consumer_tag",
+    )

@@ -1,19 +1,26 @@
 """A process lives if its heartbeat is fresh, whatever its pid; of a worker the broker tells what it leaves (F43).
 
-Dead is only what a restart may heal. So a broker or a database that is away makes nobody dead, and neither does work:
-a busy worker has no room, and what waits then is not held against it.
+Dead is only what a restart may heal. So a broker or a database that is away, or does not do its work, makes nobody
+dead, and neither does work: a busy worker has no room, and what waits then is not held against it. Asked is by what the
+work does: a row committed, a message confirmed.
 """
 
 import socket
 from dataclasses import dataclass
+from typing import Final
 
 from celery import current_app
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.inspect.depth import depths
-from baton_messaging.database.errors import takes_writes
+from baton_messaging.health.condition import Condition
+from baton_messaging.health.run import run_checks
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
+from baton_messaging.processes.wiring import process_id_of
+
+#: What a server gets to do a piece of work. Probes of Kubernetes and the like have time-outs of their own.
+DEADLINE_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True)
@@ -37,21 +44,42 @@ def life_of(role: str, name: str = "") -> Life:
     else:
         what = f"{role} on {hostname}"
         rows = rows.filter(hostname=hostname)
-    row = rows.order_by("-beaten_at").first()
-    if not (row and row.is_fresh) and not takes_writes():
-        return Life(True, f"cannot tell of {what}: the database takes no writes, so no process can write its heartbeat")
+    row = _to_be_told(list(rows.order_by("-beaten_at")))
+    if not (row and row.is_fresh) and (trouble := _trouble_of("database")):
+        return Life(True, f"cannot tell of {what}: no process can write its heartbeat, for the database {trouble}")
     if row is None:
         return Life(False, f"{what} has no heartbeat: it is not started, or was stopped")
     if not row.is_fresh:
         age = f"{row.age_seconds:.0f} s"
-        return Life(False, f"{row.name} wrote its last heartbeat {age} ago: it hangs, or was killed")
-    if role == Role.WORKER and not row.is_consuming:
-        return _life_of_idle_worker(row)
+        return Life(False, f"{row.name} (pid {row.pid}) wrote its last heartbeat {age} ago: it hangs, or was killed")
+    if role == Role.WORKER:
+        return _life_of_worker(row)
+    if not row.is_consuming and (trouble := _trouble_of("broker")):
+        return Life(True, f"{row.name} is alive and waits for its broker, which {trouble}")
     return Life(True, f"{row.name} is alive, {row.age_seconds:.0f} s ago")
 
 
-def _life_of_idle_worker(row: Heartbeat) -> Life:
+def _to_be_told(rows: list[Heartbeat]) -> Heartbeat | None:
+    """Return the row that the answer is about: of several processes, one that is there and hangs; else the latest."""
+    hanging = [row for row in rows if not row.is_fresh and _is_there(row)]
+    return next(iter([*hanging, *rows]), None)
+
+
+def _is_there(row: Heartbeat) -> bool:
+    """Tell whether its process runs on this machine, and is no other one that got its number."""
+    if row.hostname != socket.gethostname():
+        return False
+    started = row.wiring.get("process", {}).get("id")
+    return bool(started) and process_id_of(row.pid) == started
+
+
+def _life_of_worker(row: Heartbeat) -> Life:
     """Tell a worker that leaves its queues alone from one that has no broker."""
+    if row.unconsumed_queues:
+        queues = ", ".join(row.unconsumed_queues)
+        return Life(False, f"{row.name} no longer consumes {queues}, which its command line names: it was told so")
+    if row.is_consuming:
+        return Life(True, f"{row.name} is alive, {row.age_seconds:.0f} s ago")
     try:
         with current_app.connection_for_read() as broker:
             broker.ensure_connection(max_retries=0)
@@ -59,7 +87,17 @@ def _life_of_idle_worker(row: Heartbeat) -> Life:
     except BROKER_ERRORS as error:
         return Life(True, f"{row.name} is alive and waits for its broker ({type(error).__name__})")
     room = row.capacity - sum(len(held) for held in (row.running, row.reserved))
-    if waiting and room > 0:
-        queues = ", ".join(row.queues)
-        return Life(False, f"{row.name} takes nothing, has room for {room}, and {waiting} messages wait in {queues}")
-    return Life(True, f"{row.name} is alive and has nothing to take")
+    if not waiting or room <= 0:
+        return Life(True, f"{row.name} is alive and has nothing to take")
+    if trouble := _trouble_of("broker"):
+        return Life(True, f"{row.name} is alive and waits for its broker, which {trouble}")
+    queues = ", ".join(row.queues)
+    return Life(False, f"{row.name} takes nothing, has room for {room}, and {waiting} messages wait in {queues}")
+
+
+def _trouble_of(server: str) -> str:
+    """Return what keeps a server from its work; empty when it works, or that cannot be asked."""
+    (health,) = run_checks([server], deadline_seconds=DEADLINE_SECONDS)
+    if health.condition in (Condition.OK, Condition.NOT_KNOWN):
+        return ""
+    return f"is {health.condition}: {health.said}" if health.said else f"is {health.condition}"

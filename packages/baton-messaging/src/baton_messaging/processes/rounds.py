@@ -3,9 +3,10 @@
 Relay and collector have the loop's end and its back-off in common, too: ``RoundProcess``.
 """
 
-import random
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic
 from types import FrameType
 from typing import Final
@@ -13,10 +14,15 @@ from typing import Final
 import structlog
 
 from baton_messaging.conf import baton
+from baton_messaging.health.refusals import classify
+from baton_messaging.processes.backoff import backoff_seconds
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
+from baton_messaging.processes.introduction import introduce
 
 log = structlog.get_logger(__name__)
 
+LOG_SECONDS: Final = 3.0  # between two lines about trouble
+MIN_BACKOFF_SECONDS: Final = 0.5
 MAX_BACKOFF_SECONDS: Final = 15.0  # a database or broker that is back is found at most this much later
 
 
@@ -25,6 +31,7 @@ class RoundHeartbeat:
 
     def __init__(self, role: str) -> None:
         self._heartbeat = HeartbeatWriter(role)
+        introduce(role, self._heartbeat.name)
         self._count = 0
         self._counted: float | None = None
 
@@ -32,9 +39,9 @@ class RoundHeartbeat:
         """Begin to beat."""
         self._heartbeat.start()
 
-    def stop(self) -> None:
-        """Delete the row."""
-        self._heartbeat.stop()
+    def stop(self, ended_by: str) -> None:
+        """Say that the process ends, and by what."""
+        self._heartbeat.stop(ended_by)
 
     def round(self, count: int = 0) -> None:
         """Note that a round was completed, with ``count`` messages."""
@@ -75,17 +82,32 @@ class RoundProcess:
 
     def __init__(self, role: str) -> None:
         self._stopping = threading.Event()
+        self._stopped_by = "stopped"
         self._trouble_count = 0  # in a row
+        self._told_at, self._untold_count = float("-inf"), 0
         self._heartbeat = RoundHeartbeat(role)
 
     def stop(self) -> None:
         """Finish what is begun, then return from run()."""
         self._stopping.set()
 
+    @contextmanager
+    def _beating(self) -> Iterator[None]:
+        """Beat meanwhile; at the end, say what ended the process."""
+        self._heartbeat.start()
+        try:
+            yield
+        except BaseException as error:
+            self._stopped_by = f"ended by an error: {type(error).__name__}"
+            raise
+        finally:
+            self._heartbeat.stop(self._stopped_by)
+
     def stop_on_signals(self) -> None:
         """Let SIGTERM and SIGINT stop the process."""
 
-        def handle(_signum: int, _frame: FrameType | None) -> None:
+        def handle(signum: int, _frame: FrameType | None) -> None:
+            self._stopped_by = f"stopped by {signal.Signals(signum).name}"
             self.stop()
 
         signal.signal(signal.SIGTERM, handle)
@@ -94,7 +116,28 @@ class RoundProcess:
     def _back_off(self, event: str, error: Exception) -> None:
         """Wait, longer with each time in a row, and beat meanwhile."""
         self._trouble_count += 1
-        ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
-        seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several processes, guards nothing
-        log.warning(event, error_class=type(error).__name__, again_in_seconds=round(seconds, 1))
+        seconds = backoff_seconds(
+            self._trouble_count,
+            base=MIN_BACKOFF_SECONDS,
+            maximum=MAX_BACKOFF_SECONDS,
+            floor=MIN_BACKOFF_SECONDS,
+            jitter=True,
+        )
+        self._tell(event, error, again_in_seconds=round(seconds, 1))
         self._heartbeat.wait(self._stopping, seconds)
+
+    def _tell(self, event: str, error: Exception, *, again_in_seconds: float) -> None:
+        """Log what the server said, in its own words, once in LOG_SECONDS: an outage must not fill a disk."""
+        self._untold_count += 1
+        if monotonic() - self._told_at < LOG_SECONDS:
+            return
+        refusal = classify(error)
+        log.warning(
+            event,
+            condition=str(refusal.condition),
+            said=refusal.said,
+            error_class=type(error.__cause__ or error).__name__,
+            again_in_seconds=again_in_seconds,
+            time_count=self._untold_count,
+        )
+        self._told_at, self._untold_count = monotonic(), 0

@@ -3,6 +3,7 @@
 While the broker is away beat does nothing but connect; it lives, and does not consume.
 """
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,11 @@ class Scheduler(PersistentScheduler):
         return seconds
 
     def close(self) -> None:
-        """Write the schedule down, and delete the row."""
+        """Write the schedule down, and say that beat ends."""
         super().close()
-        self._heartbeat.stop()
+        error = sys.exc_info()[1]
+        is_told_to = error is None or isinstance(error, SystemExit | KeyboardInterrupt)
+        self._heartbeat.stop("stopped by a signal" if is_told_to else f"ended by an error: {type(error).__name__}")
 
     def _ensure_connected(self) -> Any:
         def complain(error: BaseException, interval: float) -> None:

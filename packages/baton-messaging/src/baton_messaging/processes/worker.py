@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, Final
 
 from celery import bootsteps
-from celery.signals import worker_shutdown
+from celery.signals import worker_shutdown, worker_shutting_down
 from celery.worker import state
 
 from baton_messaging.conf import baton
@@ -31,10 +31,13 @@ class HeartbeatStep(bootsteps.StartStopStep):
         """Begin to beat."""
         writer = HeartbeatWriter("worker", worker.hostname)
         heartbeat = WorkerHeartbeat(worker, writer)
+        ending = Ending()
         _keep_connection_from_children(writer)
         worker.consumer.while_connecting = heartbeat.beat_if_due
+        worker.consumer.watch = writer.watch  # remote_control.py answers from it
         worker.timer.call_repeatedly(baton().heartbeat_seconds, heartbeat.beat)
-        worker_shutdown.connect(lambda **_kwargs: writer.stop(), sender=worker, weak=False)
+        worker_shutting_down.connect(ending.note_signal, weak=False)
+        worker_shutdown.connect(lambda **_kwargs: writer.stop(ending.by), sender=worker, weak=False)
         writer.start()
         heartbeat.beat()
 
@@ -45,6 +48,17 @@ class HeartbeatStep(bootsteps.StartStopStep):
         """Leave the row to get old: what was in flight goes back to the broker, and is run again."""
 
 
+class Ending:
+    """How a worker comes to its end."""
+
+    def __init__(self) -> None:
+        self.by = "stopped by remote control"  # else a signal says so
+
+    def note_signal(self, *, sig: str, how: str, **_kwargs: Any) -> None:
+        """Note which signal it was: Celery tells while it handles it."""
+        self.by = f"stopped by {sig} ({how.lower()} shutdown)"
+
+
 class WorkerHeartbeat:
     """What the loop of one worker says of itself, beat by beat."""
 
@@ -52,6 +66,7 @@ class WorkerHeartbeat:
         self._worker = worker
         self._heartbeat = writer
         self._intake = Intake()
+        self._queues_at_start = sorted(worker.consumer.app.amqp.queues.consume_from)
         self._finished_count = 0
         self._finished: float | None = None
 
@@ -74,6 +89,7 @@ class WorkerHeartbeat:
             Beat(
                 is_consuming=is_consuming,
                 queues=queues,
+                unconsumed_queues=sorted({*self._queues_at_start} - {*queues} - {*consumer.left_out_queues}),
                 capacity=capacity,
                 child_count=max(self._worker.pool.num_processes, self._worker.max_concurrency or 0),  # autoscaled
                 running=in_flight_of(active),

@@ -14,12 +14,12 @@ import structlog
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.database.errors import is_database_away
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import said
 from baton_messaging.routing.discovery import Registry
 from baton_messaging.routing.queues import queue_named
 
@@ -136,12 +136,12 @@ def _run(name: str, check: Check, rows: Rows) -> list[str]:
 
 
 def _contradiction(name: str, check: Check, keys: list[str]) -> Contradiction:
-    text = _("%(count)s: %(examples)s") if len(keys) <= MAX_EXAMPLES else _("%(count)s, as %(examples)s")
+    text = _("{count}: {examples}") if len(keys) <= MAX_EXAMPLES else _("{count}, as {examples}")
     return Contradiction(
         about=Resource(Kind.DATA, name),
         what=check.what,
         status=Status.FINDING,
-        found=said(text, count=len(keys), examples=", ".join(keys[:MAX_EXAMPLES])),
+        found=format_lazy(text, count=len(keys), examples=", ".join(keys[:MAX_EXAMPLES])),
         wanted=_("none"),
         remedy=check.remedy,
         owner=queue_named(check.queue).owner,

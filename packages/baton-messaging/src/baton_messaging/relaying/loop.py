@@ -35,20 +35,22 @@ class Relay(RoundProcess):
     def run(self) -> None:
         """Relay until stopped."""
         log.info("relay_started")
-        self._heartbeat.start()
-        while not self._stopping.is_set():
-            try:
-                with current_app.connection_for_write() as broker:
-                    self._relay_over(broker)
-            except BrokerTrouble as error:
-                self._back_off("broker_away", error)
-            except DatabaseError as error:
-                if not is_passing(error):
-                    raise
-                self._drop_database_connection()
-                self._back_off("database_in_trouble", error)
-        self._heartbeat.stop()
+        with self._beating():
+            while not self._stopping.is_set():
+                self._relay_until_trouble()
         log.info("relay_stopped")
+
+    def _relay_until_trouble(self) -> None:
+        try:
+            with current_app.connection_for_write() as broker:
+                self._relay_over(broker)
+        except BrokerTrouble as error:
+            self._back_off("broker_away", error)
+        except DatabaseError as error:
+            if not is_passing(error):
+                raise
+            self._drop_database_connection()
+            self._back_off("database_in_trouble", error)
 
     def _relay_over(self, broker: kombu.Connection) -> None:
         _name_misdeclared_queues(broker)

@@ -8,6 +8,7 @@ An app adds something by a module of a given name at its top, which registers it
 | ``triage`` | what an id means (``register``) | triage |
 | ``findings`` | contradictions (``@finds``) | the reconciler |
 | ``doctor`` | questions about the installation (``@examines``) | ``manage.py doctor`` |
+| ``health`` | checks that consumers depend on (``@health_check``) | heartbeats, triage, doctor |
 | ``metrics`` | figures (``contribute``) | ``/metrics`` |
 
 What each imports for it is in ``baton_messaging.extend``. A command at night must not wait for what it does not ask

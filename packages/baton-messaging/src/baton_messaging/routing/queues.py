@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import kombu
 
 from baton_messaging.conf import BadSetting, Queue, baton, checked_queues
+from baton_messaging.errors import MessagingError
 
 EXCHANGE = kombu.Exchange("tasks", type="direct", durable=True)
 DEAD_LETTER_EXCHANGE = kombu.Exchange("dead_letters", type="direct", durable=True)
@@ -19,7 +20,7 @@ PACKAGE_PREFIX = "baton"  # of the names of Baton's own tasks, whatever the plat
 DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
 
 
-class UnknownQueue(LookupError):
+class UnknownQueue(MessagingError, LookupError):
     """Say which queue was asked for, and which ones the table has."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:

@@ -19,6 +19,7 @@ class Subscription:
     bundle_size: int
     max_attempts: int
     queue: str | None
+    depends_on: tuple[str, ...] = ()  # names of health checks
 
 
 _subscriptions: Registry[str, Subscription] = Registry("tasks")  # by the consumer's name
@@ -40,6 +41,12 @@ def subscriptions_of(event_name: str) -> list[Subscription]:
 def subscription_named(consumer: str) -> Subscription | None:
     """Return a consumer's subscription, or None when this release has no such consumer."""
     return _subscriptions.get(consumer)
+
+
+def event_of(consumer: str) -> str:
+    """Return the name of the event that a consumer takes; empty when this release has no such consumer."""
+    subscription = subscription_named(consumer)
+    return subscription.event_name if subscription else ""
 
 
 def is_registered(task: str) -> bool:

@@ -1,8 +1,12 @@
-"""Pages for the staff: the board (/ops/) and triage (/triage/). The desk has its addresses within the admin."""
+"""Pages for the staff: the board (/ops/), the doctor (/ops/doctor/) and triage (/triage/).
+
+The desk has its addresses within the admin.
+"""
 
 from django.contrib import admin
 from django.urls import path
 
+from baton_messaging.ui.board.doctor import doctor
 from baton_messaging.ui.board.views import board
 from baton_messaging.ui.triage.pages import stuck_page, triage_page
 
@@ -10,6 +14,7 @@ staff_only = admin.site.admin_view
 
 urlpatterns = [
     path("ops/", staff_only(board), name="board"),
+    path("ops/doctor/", staff_only(doctor), name="doctor"),
     path("triage/", staff_only(stuck_page), name="triage"),
     path("triage/<path:subject_id>/", staff_only(triage_page), name="triage_of"),
 ]

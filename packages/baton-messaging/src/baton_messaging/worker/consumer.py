@@ -9,6 +9,7 @@
 - While no dead-letter queue exists, RabbitMQ keeps what is rejected where it was. Here each worker declares one.
 - Celery does not tell whether it takes messages. Here it counts what it receives (processes reads it).
 - A task that a child takes up while the worker stops is forgotten, and run again. Here it is waited for.
+- Remote control may stop a worker or take its queues. Here it only reads (remote_control.py).
 - For ``countdown`` on RabbitMQ Celery asks ``broker_url``, and ends a worker that knows its broker by
   ``broker_read_url`` and ``broker_write_url`` only. Here it is told.
 - With the pool ``solo`` a task holds up the event loop, and the leases with it. Here a thread renews them on Redis.
@@ -37,7 +38,9 @@ from baton_messaging.broker.rabbitmq.declarations import Misdeclared, misdeclare
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS, Renewal
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.conf import baton
+from baton_messaging.processes.wiring_watch import WiringWatch
 from baton_messaging.worker.in_flight import keeping_what_was_handed_out
+from baton_messaging.worker.remote_control import Control
 
 log = structlog.get_logger(__name__)
 
@@ -48,6 +51,14 @@ RECHECK_SECONDS = 5  # between looks at a queue that must be migrated first
 
 class Consumer(CeleryConsumer):
     """Loses nothing that it cannot read."""
+
+    class Blueprint(CeleryConsumer.Blueprint):
+        """The steps of the consumer; one is ours."""
+
+        default_steps = tuple(
+            Control if step == "celery.worker.consumer.control:Control" else step
+            for step in CeleryConsumer.Blueprint.default_steps
+        )
 
     renewal_seconds = RENEWAL_SECONDS
 
@@ -63,6 +74,12 @@ class Consumer(CeleryConsumer):
         self.received_count = 0
         self.received_at: float | None = None  # by the monotonic clock
         self.while_connecting: Callable[[], None] = _nothing  # called every second or so
+        self.watch: WiringWatch | None = None  # of the heartbeat's
+
+    @property
+    def left_out_queues(self) -> set[str]:
+        """Return the queues that wait for a migration."""
+        return self._left_out
 
     @property
     def is_receiving(self) -> bool:

@@ -89,6 +89,17 @@ def test_a_payload_that_does_not_fit_is_refused(
     assert not ProcessedMessage.objects.exists()
 
 
+def test_a_field_that_only_another_release_knows_stays_and_cannot_be_changed() -> None:
+    letter = a_letter(behaviour="permanent")
+    letter.envelope["payload"]["newer"] = 1
+    letter.save()
+    payload = letter.open_envelope().payload
+    edit = check_edit(letter, {**payload, "behaviour": "repaired"})
+    assert edit.envelope.payload == {**payload, "behaviour": "repaired"}
+    with pytest.raises(BadPayload, match=r"newer \(extra_forbidden\)"):
+        check_edit(letter, {**payload, "newer": 2})
+
+
 @pytest.mark.parametrize(
     ("change", "place"),
     [

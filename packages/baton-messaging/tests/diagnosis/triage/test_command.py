@@ -6,6 +6,7 @@ from io import StringIO
 from uuid import uuid4
 
 import pytest
+from baton_messaging.diagnosis.triage import stuck, unsettled
 from baton_messaging.models import OutboxMessage, ProcessedMessage
 from baton_messaging.publish import publish
 from django.core.management import CommandError, call_command
@@ -108,3 +109,38 @@ def test_messages_without_their_row_belong_to_its_queues_owner() -> None:
 def test_an_age_beyond_any_calendar_is_refused(age: str) -> None:
     with pytest.raises(CommandError, match="Expected a number"):
         run("--stuck", f"--older-than={age}")
+
+
+def test_rows_that_are_done_and_not_marked_hide_none_that_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While no reconciler runs, nothing marks what is settled (F107)."""
+    monkeypatch.setattr(stuck, "MAX_KEYS", 5)
+    process(send(12, age_seconds=1_000))
+    waiting = send(7, age_seconds=400)
+    code, text = run("--stuck", "--format", "json")
+    found = json.loads(text)
+    assert (code, found["count"], found["judged_count"], found["is_cut_short"]) == (1, 7, 5, True)
+    assert [group["count"] for group in found["groups"]] == [5]
+    assert set(found["groups"][0]["examples"]) <= {row.key for row in waiting}
+    assert "7 older than 5 min and not settled\n        the oldest 5 of them:\n" in run("--stuck")[1]
+
+
+def test_more_than_are_counted_are_at_least_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unsettled, "MAX_COUNTED", 3)
+    send(4, age_seconds=400)
+    assert run("--stuck")[1].startswith("at least 3 older than 5 min")
+
+
+def test_done_rows_beyond_those_looked_at_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unsettled, "MAX_LOOKED_AT", 3)
+    process(send(4, age_seconds=400))
+    assert run("--stuck")[1].startswith("at least 0 older than 5 min")
+
+
+def test_each_group_has_its_oldest_its_step_and_its_owner_can_be_asked_for() -> None:
+    place()
+    OutboxMessage.objects.update(occurred_at=timezone.now() - timedelta(minutes=30))
+    text = run("--stuck")[1]
+    assert "oldest  30 min" in text
+    assert "next    Start or restart the relay." in text
+    assert "relay stalled" in run("--stuck", "--owner", "PLATFORM")[1]
+    assert "relay stalled" not in run("--stuck", "--owner", "warehouse")[1]

@@ -157,6 +157,22 @@ CASES: list[Case] = [
     ("retrying", facts(delivery(failed=FAILED)), State.RETRYING, CARE, "wait_until", False),
     ("retry due", facts(delivery(failed=DUE)), State.RETRYING, CARE, "wait", False),
     (
+        "retry long due",
+        facts(delivery(failed=replace(FAILED, due_at=ago(400)))),
+        State.RELAY_STALLED,
+        PLATFORM,
+        "start_relay",
+        True,
+    ),
+    (
+        "circuit long open",
+        facts(delivery(failed=DUE, held=replace(CIRCUIT, since=ago(1_000)))),
+        State.HELD,
+        CARE,
+        "mend_dependency",
+        True,
+    ),
+    (
         "retry due, no relay",
         facts(delivery(failed=DUE), without=(RELAY,)),
         State.RELAY_STALLED,
@@ -437,8 +453,16 @@ HUNG = Diagnosis(
 MAIL = Resource(Kind.SERVICE, "mail")
 MAIL_AWAY = Diagnosis(MAIL, "mail", Status.FINDING, "certificate has expired", owner=SHOP, stops_work=True)
 TWO_BROKERS = Diagnosis(
-    Resource(Kind.WIRING, "relay@host"), "broker", Status.FINDING, "relay and workers differ", owner=PLATFORM
+    Resource(Kind.WIRING, "relay@host"),
+    "broker",
+    Status.FINDING,
+    "relay and workers differ",
+    owner=PLATFORM,
+    stops_work=True,
 )
+OF_ANOTHER = replace(TWO_BROKERS, about=Resource(Kind.WIRING, "bulk@host"))
+TWO_KEYS = replace(TWO_BROKERS, about=Resource(Kind.WIRING, "worker@host"))
+FORGED = replace(OPEN, reason="bad_signature")
 MAIL_NEEDS = {Resource(Kind.CONSUMER, "mail.send"): (MAIL,)}
 SILENT_ALL = (process("relay", **SILENT), process("worker", **SILENT), BEAT)
 
@@ -452,7 +476,10 @@ SILENT_ALL = (process("relay", **SILENT), process("worker", **SILENT), BEAT)
         (facts(delivery(in_flight=hand()), causes=(MAIL_AWAY,), needs=MAIL_NEEDS), State.RUNNING, SHOP, MAIL_AWAY),
         (facts(delivery(failed=FAILED), causes=(MAIL_AWAY,)), State.RETRYING, CARE, None),
         (facts(delivery(published=OLD), queues=EMPTY, causes=(TWO_BROKERS,)), State.ELSEWHERE, PLATFORM, TWO_BROKERS),
-        (facts(delivery(seen=IN_QUEUE), causes=(TWO_BROKERS,)), State.QUEUED, CARE, None),
+        (facts(delivery(seen=IN_QUEUE), causes=(TWO_BROKERS,)), State.QUEUED, PLATFORM, TWO_BROKERS),
+        (facts(delivery(seen=IN_QUEUE), causes=(OF_ANOTHER,)), State.QUEUED, CARE, None),
+        (facts(delivery(published=OLD), queues=EMPTY, causes=(OF_ANOTHER,)), State.ELSEWHERE, PLATFORM, OF_ANOTHER),
+        (facts(delivery(dead_letter=FORGED), causes=(TWO_KEYS,)), State.DEAD, PLATFORM, TWO_KEYS),
         (facts(delivery(processed=DONE), causes=(HUNG, TWO_BROKERS)), State.DONE, CARE, None),
         (facts(delivery(held=PAUSE, seen=IN_QUEUE), causes=(HUNG,)), State.HELD, CARE, None),
     ],
@@ -481,6 +508,15 @@ def test_what_is_lost_for_long_needs_a_person() -> None:
     assert (verdict.state, verdict.step.code, verdict.needs_person) == (State.LOST, "run_reconciler", True)
 
 
+def test_the_time_in_which_a_machine_stood_still_counts_against_no_limit() -> None:
+    asleep = process("worker", stood_still_at=ago(10), stood_still_seconds=70)
+    verdict = first(facts(delivery(in_flight=hand(asleep, since=90))))
+    assert (verdict.state, verdict.step.code) == (State.RUNNING, "wait")
+    assert "stood_still" in {line.code for line in verdict.evidence}
+    before = process("worker", stood_still_at=ago(100), stood_still_seconds=70)
+    assert first(facts(delivery(in_flight=hand(before, since=90)))).step.code == "restart_worker"
+
+
 def test_a_worker_that_has_just_started_is_not_told_to_restart() -> None:
     starting = process("worker", is_consuming=False, started_at=ago(4))
     verdict = first(facts(delivery(seen=IN_QUEUE), processes=(starting,)))
@@ -496,6 +532,15 @@ def test_of_workers_that_were_killed_the_last_one_is_named() -> None:
     assert (verdict.state, verdict.step.code) == (State.NOBODY_CONSUMES, "start_worker_again")
     assert verdict.detail is not None
     assert verdict.detail.values["name"] == "a@host"
+
+
+def test_of_workers_that_were_stopped_the_last_one_is_named_with_its_end() -> None:
+    stopped = process("worker", is_consuming=False, is_fresh=False, ended_at=ago(30), ended_by="SIGTERM")
+    killed = process("worker", name="a@host", **SILENT)
+    verdict = first(facts(delivery(seen=IN_QUEUE), processes=(killed,), ended=(stopped,)))
+    assert (verdict.state, verdict.step.code) == (State.NOBODY_CONSUMES, "start_worker")
+    assert verdict.detail is not None
+    assert verdict.detail.values["by"] == "SIGTERM"
 
 
 def test_the_evidence_tells_the_whole_way_in_order() -> None:
@@ -515,3 +560,13 @@ def test_wrong_clocks_are_told_of() -> None:
     far = Failed(1, "E", ago(5), NOW + timedelta(hours=1))
     codes = [line.code for line in first(facts(delivery(published=ahead, failed=far))).evidence]
     assert {"producer_clock", "worker_clock"} <= set(codes)
+
+
+def test_done_is_not_believed_when_an_effect_is_missing() -> None:
+    missing = Diagnosis(Resource(Kind.DATA, "files"), "no file", Status.FINDING, "1: 42", remedy="look", owner=PLATFORM)
+    settled = replace(ORDER, is_settled=True)
+    row, message = judge(facts(delivery(processed=DONE), subjects=(settled,), contradictions=(missing,)))
+    assert (row.state, row.owner, row.step.values, row.needs_person) == (State.DONE, PLATFORM, {"remedy": "look"}, True)
+    assert (message.state, message.needs_person) == (State.DONE, False)
+    under_way = judge(facts(delivery(seen=IN_QUEUE), subjects=(settled,), contradictions=(missing,)))
+    assert [verdict.state for verdict in under_way] == [State.QUEUED]

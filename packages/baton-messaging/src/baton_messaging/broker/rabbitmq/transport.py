@@ -18,18 +18,21 @@ Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the argume
 
 from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from amqp.exceptions import MessageNacked, RecoverableConnectionError
 from kombu.exceptions import OperationalError
 from kombu.transport import pyamqp
 
 from baton_messaging.broker.bounds import MAX_RAW_BYTES, BoundedMessage
+from baton_messaging.broker.client_name import client_name
 from baton_messaging.broker.errors import UnroutableMessage
 from baton_messaging.broker.rabbitmq.batch import CONFIRM_TIMEOUT, ConfirmedBatch
 from baton_messaging.broker.rabbitmq.bounded_frames import bounded_frame_handler
 from baton_messaging.broker.rabbitmq.consumer_cancel import AttentiveChannel, AttentiveConnection
 from baton_messaging.broker.rabbitmq.timeouts import DeadlineChannel, DeadlineConnection
+
+BLOCKED: Final = "The broker is short of memory or disk, and takes no messages until it has some again."
 
 
 class BrokerBlocked(OperationalError):
@@ -39,8 +42,8 @@ class BrokerBlocked(OperationalError):
     each connection that it does not read from.
     """
 
-    def __init__(self) -> None:
-        super().__init__("The broker is short of memory or disk, and takes no messages until it has some again.")
+    def __init__(self, text: str = BLOCKED) -> None:  # the text, since an error crosses processes by it
+        super().__init__(text)
 
 
 class Message(pyamqp.Message, BoundedMessage):
@@ -168,6 +171,8 @@ class Connection(AttentiveConnection, DeadlineConnection):
     def __init__(self, *args: Any, max_raw_bytes: int = MAX_RAW_BYTES, **kwargs: Any) -> None:
         kwargs.pop("accept_compression", None)  # bounds.py reads it where it is given: in the transport options
         self.max_raw_bytes = max_raw_bytes
+        name = {"connection_name": client_name()} if client_name() else {}
+        kwargs["client_properties"] = {**name, **(kwargs.get("client_properties") or {})}
         super().__init__(*args, frame_handler=bounded_frame_handler, **kwargs)
 
     def check_unblocked(self) -> None:

@@ -7,6 +7,7 @@ an unacked delivery in the same step. A notification may be lost without harm: w
 ``brpop_timeout`` (1 s). One notification wakes one worker; if that leaves messages behind, DEQUEUE adds the next one.
 """
 
+import re
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -16,6 +17,19 @@ from kombu.utils.json import dumps
 NOTIFICATION: Final = {"": 0}
 #: How long a notification for a queue that is not the project's stays (an answer to remote control, say).
 STRAY_NOTIFICATION_MILLISECONDS: Final = 60_000
+#: How long an answer to remote control waits: whoever has asked may have been killed.
+ANSWER_MILLISECONDS: Final = 60_000
+#: The exchange of such answers: kombu.pidbox.Mailbox.reply_exchange_fmt.
+ANSWERS: Final = re.compile(r"reply\..+\.pidbox")
+
+
+def is_for_answers(queue: str) -> bool:
+    """Tell whether a queue is that of an asker: its exchange follows its routing key.
+
+    >>> is_for_answers("57d1f3a0-9a3d-3bfb-8c7f-9d2b3c9f0a52.reply.celery.pidbox"), is_for_answers("orders.bulk")
+    (True, False)
+    """
+    return bool(ANSWERS.fullmatch(queue.partition(".")[2]))
 
 
 class NotifyingBatch(kombu_redis.PublishBatch):
@@ -66,7 +80,10 @@ class NotifyingChannel(kombu_redis.Channel):
             pipe.execute()
 
     def _keep_expiring(self, queue: str, pipe: Any) -> None:
-        """Let a queue that was declared with ``x-expires`` live on; kombu does so at each message, too."""
+        """Let a queue that was declared with ``x-expires`` live on; kombu does so at each message, too. Answers end."""
         if queue in self._expires:
             for priority in self.priority_steps:
                 pipe.pexpire(self._q_for_pri(queue, priority), self._expires[queue])
+        elif is_for_answers(queue):  # declared by the asker, not by us
+            for priority in self.priority_steps:
+                pipe.pexpire(self._q_for_pri(queue, priority), ANSWER_MILLISECONDS)

@@ -5,8 +5,12 @@ connection that declared its queues does not declare them again: kombu then drop
 own queues are known from the transport options (``exchange``, ``queues``): in that exchange the routing key is the
 name of the queue. That also saves reading the set for each message.
 
+Remote control leaves nothing behind. kombu notes in a set which queue an asker has for its answers, and in another
+under which name each worker listens; what is killed stays there, and so do its answers. Here the queue of the answers
+follows from its routing key, broadcasts go by PUBLISH and need no note, and answers expire (notify.py).
+
 A full server refuses to note a binding. A worker that starts there would die of that, again and again, while it is the
-one who makes room. So it goes on without; what may be missing until it is restarted are answers to remote control.
+one who makes room. So it goes on without.
 """
 
 from collections.abc import Collection
@@ -17,6 +21,7 @@ from kombu.transport import redis as kombu_redis
 from redis.exceptions import OutOfMemoryError
 
 from baton_messaging.broker.errors import UnroutableMessage
+from baton_messaging.broker.redis.notify import ANSWERS, is_for_answers
 
 log = structlog.get_logger(__name__)
 
@@ -34,12 +39,26 @@ class RoutingChannel(kombu_redis.Channel):
         return super().basic_publish(message, exchange, routing_key, **kwargs)
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+        if self.typeof(exchange).type == "fanout":
+            self._fanout_queues[queue] = (exchange, routing_key.replace("#", "*"))  # as kombu does; it also notes it
+            return
+        if ANSWERS.fullmatch(exchange):
+            return
         try:
             super()._queue_bind(exchange, routing_key, pattern, queue)
         except OutOfMemoryError:
             log.warning("binding_not_noted", queue=queue, why="the broker's memory is full")
 
+    def _refresh_bindings(self, queues: Collection[str]) -> None:
+        """Keep alive the notes of what is noted at all."""
+        super()._refresh_bindings([queue for queue in queues if not self._is_unnoted(queue)])
+
+    def _is_unnoted(self, queue: str) -> bool:
+        return queue in self._fanout_queues or is_for_answers(queue)
+
     def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> Collection[str]:
+        if ANSWERS.fullmatch(exchange):
+            return [f"{routing_key}.{exchange}"]
         if exchange and exchange == self.exchange and routing_key in self.queues:
             return [routing_key]
         queues: Collection[str] = super()._lookup(exchange, routing_key, default)

@@ -6,12 +6,14 @@ of kombu's for the URLs that users write. Pinned to kombu's minor version; the c
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import get_ident
 from typing import Any
 
 from kombu.transport import redis as kombu_redis
+from redis.exceptions import ResponseError
 
+from baton_messaging.broker.client_name import client_name
 from baton_messaging.broker.options import check
 from baton_messaging.broker.redis.lease import LeasePoller
 from baton_messaging.broker.redis.qos import QoS
@@ -42,6 +44,13 @@ class Channel(ReadableChannel, RoutingChannel):
             client = self._commands
         yield client
 
+    def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:
+        """Let a connection be found by the name of its process, unless the project names its connections itself."""
+        parameters: dict[str, Any] = super()._connparams(asynchronous=asynchronous)
+        if not parameters.get("client_name") and client_name():
+            parameters["redis_connect_func"] = _connect_with_name
+        return parameters
+
     def close(self) -> None:
         """Close; what was given back on the way out went over a new connection, which is closed, too."""
         super().close()
@@ -56,6 +65,14 @@ class Channel(ReadableChannel, RoutingChannel):
         pool = self._pool
         super()._disconnect_pools()
         self._pool = pool
+
+
+def _connect_with_name(connection: Any) -> None:
+    """Log in, then tell the name: a user who may not (ACL) works without one."""
+    connection.on_connect()
+    connection.send_command("CLIENT", "SETNAME", client_name())
+    with suppress(ResponseError):
+        connection.read_response()
 
 
 class Transport(kombu_redis.Transport):

@@ -40,19 +40,21 @@ class Collector(RoundProcess):
     def run(self) -> None:
         """Collect until stopped."""
         log.info("collector_started")
-        self._heartbeat.start()
-        while not self._stopping.is_set():
-            try:
-                connection.ensure_connection()
-                with current_app.connection_for_read() as broker:
-                    self._collect_from(broker)
-            except DatabaseError as error:  # away, or out of disk: the messages are safe where they are
-                connection.close()
-                self._back_off("database_in_trouble", error)
-            except BROKER_ERRORS as error:
-                self._back_off("broker_away", error)
-        self._heartbeat.stop()
+        with self._beating():
+            while not self._stopping.is_set():
+                self._collect_until_trouble()
         log.info("collector_stopped")
+
+    def _collect_until_trouble(self) -> None:
+        try:
+            connection.ensure_connection()
+            with current_app.connection_for_read() as broker:
+                self._collect_from(broker)
+        except DatabaseError as error:  # away, or out of disk: the messages are safe where they are
+            connection.close()
+            self._back_off("database_in_trouble", error)
+        except BROKER_ERRORS as error:
+            self._back_off("broker_away", error)
 
     def _collect_from(self, broker: kombu.Connection) -> None:
         queue = dead_letter_queue()

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from baton_messaging.database.errors import is_passing
 from baton_messaging.dead_letters.intake.cause import Cause, cause_of_death
+from baton_messaging.dead_letters.intake.expiry import drop, has_expired_as_wished
 from baton_messaging.dead_letters.intake.raw_message import Arrival
 from baton_messaging.dead_letters.intake.record import (
     claim_identity,
@@ -22,7 +23,7 @@ from baton_messaging.messages.bundle import Bundle
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import describe, fault
 from baton_messaging.models.dead_letter import Reason
-from baton_messaging.routing.subscriptions import subscription_named
+from baton_messaging.routing.subscriptions import event_of, subscription_named
 
 log = structlog.get_logger(__name__)
 
@@ -45,9 +46,12 @@ def _collect(arrival: Arrival) -> None:
         if not claim_identity(arrival.identity):
             log.info("arrival_known", task_id=arrival.task_id)
             return
+        if has_expired_as_wished(arrival):
+            drop(arrival)
+            return
         cause = cause_of_death(arrival)
         try:
-            bundle = Bundle.open(arrival.consumer, arrival.argument())
+            bundle = Bundle.open(arrival.consumer, arrival.argument(), event_name=event_of(arrival.consumer))
         except BadBundle as error:
             _record_foreign(arrival, cause, error)
             return

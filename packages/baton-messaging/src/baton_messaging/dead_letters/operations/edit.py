@@ -55,7 +55,7 @@ def check_edit(dead_letter: DeadLetter, payload: Any, *, version: int | None = N
     """
     original = _editable(dead_letter)
     version = version or original.version
-    event = _event(original.name, version, payload)
+    event = _event(original, version, payload)
     changed = event.payload()
     found = differences(original.payload, changed)
     if not found and version == original.version:
@@ -131,11 +131,19 @@ def _editable(dead_letter: DeadLetter) -> Envelope:
     return dead_letter.open_envelope()
 
 
-def _event(name: str, version: int, payload: Any) -> Event:
-    """Return the event that is in a payload. Raises NotEditable, BadPayload: it fits the schema, and the columns."""
+def _event(original: Envelope, version: int, payload: Any) -> Event:
+    """Return the event that is in a payload. Raises NotEditable, BadPayload: it fits the schema, and the columns.
+
+    A person may not add a field that this release does not know; one that the original came with stays as it is.
+    """
+    name = original.name
     _refuse_unstorable(name, version, payload)
     try:
-        event = event_class(name, version).from_payload(payload)
+        known = event_class(name, version)
+        event = known.from_payload(payload)
+        known.model_validate(
+            {field: value for field, value in payload.items() if not _is_carried(original, field, event)}
+        )
     except UnknownEvent as error:
         raise NotEditable(str(error)) from error
     except ValidationError as error:
@@ -144,6 +152,11 @@ def _event(name: str, version: int, payload: Any) -> Event:
         raise BadPayload(name, version, f"{event.key_field} (too_long)")
     _refuse_unstorable(name, version, event.payload())  # a text of its may have become a number that JSON has not
     return event
+
+
+def _is_carried(original: Envelope, field: str, event: Event) -> bool:
+    extra = event.model_extra or {}
+    return field in extra and field in original.payload and original.payload[field] == extra[field]
 
 
 def _refuse_unstorable(event_name: str, version: int, payload: Any) -> None:

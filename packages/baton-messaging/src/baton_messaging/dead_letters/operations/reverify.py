@@ -12,6 +12,7 @@ from baton_messaging.dead_letters.intake.record import tell
 from baton_messaging.messages.bundle import Bundle
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.dead_letter import DeadLetterQuerySet, Reason
+from baton_messaging.routing.subscriptions import event_of
 
 MAX_DEAD_LETTERS: Final = 1_000  # in one go; the next dry run goes on
 
@@ -23,7 +24,7 @@ def reverify(dead_letters: DeadLetterQuerySet) -> int:
 
 
 def _reverify(dead_letter: DeadLetter) -> bool:
-    found = Bundle.open(dead_letter.consumer, [dead_letter.raw]).envelopes
+    found = Bundle.open(dead_letter.consumer, [dead_letter.raw], event_name=event_of(dead_letter.consumer)).envelopes
     if not found:
         return False
     (envelope,) = found

@@ -7,41 +7,22 @@ from typing import Any, Final
 from django.db import connection, models
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import baton
-from baton_messaging.database.errors import takes_writes
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
-from baton_messaging.health import resource
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import duration, said
+from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
+from baton_messaging.models.heartbeat import Role
 from baton_messaging.observability.health import unapplied_migration_count
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 #: Database connections of one process of each role, beside those of a worker's children.
 CONNECTIONS_OF_ROLE: Final = {"worker": 1, "relay": 3, "collector": 2, "beat": 1}
-
-
-@examines(DATABASE)
-def examine_database() -> Iterator[Diagnosis]:
-    """Say which server answers, and whether it is the one that takes writes."""
-    version, is_writable = _value("SHOW server_version"), takes_writes()
-    text = _("PostgreSQL %(version)s answers") if is_writable else _("PostgreSQL %(version)s takes no writes")
-    yield observed(
-        is_writable,
-        _("database"),
-        about=resource.DATABASE,
-        found=said(text, version=version),
-        wanted=_("a server that takes writes"),
-        remedy=_(
-            "Is it a standby? Let DATABASES (in the scaffold DATABASE_URL) name the primary, or both and "
-            "target_session_attrs=read-write."
-        ),
-        stops_work=True,
-    )
 
 
 @examines("migrations", needs=(DATABASE,))
@@ -52,7 +33,7 @@ def examine_migrations() -> Iterator[Diagnosis]:
         not count,
         _("migrations"),
         about=Resource(Kind.SETTING, "migrations"),
-        found=said(_("%(count)s not applied"), count=count) if count else _("all applied"),
+        found=format_lazy(_("{count} not applied"), count=count) if count else _("all applied"),
         wanted=_("all applied"),
         remedy=_("Apply them."),
         command="python manage.py migrate",
@@ -73,10 +54,10 @@ def clock_diagnosis(what: Text, *, theirs: datetime, before: datetime, after: da
     return observed(
         offset <= MAX_CLOCK_OFFSET_SECONDS,
         what,
-        found=said(_("%(offset)s from this machine's"), offset=duration(offset))
+        found=format_lazy(_("{offset} from this machine's"), offset=duration(offset))
         if offset
         else _("agrees with this machine's"),
-        wanted=said(_("at most %(age)s"), age=duration(MAX_CLOCK_OFFSET_SECONDS)),
+        wanted=format_lazy(_("at most {age}"), age=duration(MAX_CLOCK_OFFSET_SECONDS)),
         remedy=_("Let a time service (chrony, systemd-timesyncd) set the clocks of both machines."),
     )
 
@@ -86,19 +67,19 @@ def examine_connections() -> Iterator[Diagnosis]:
     """Compare what all living processes may open with what the server allows (F56)."""
     available = int(_value("SHOW max_connections")) - int(_value("SHOW superuser_reserved_connections"))
     web = baton().web_connection_count
-    others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh())
+    others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh().exclude(role=Role.WEB))
     budget = web + others
     yield observed(
         budget <= available,
         _("connections of the database"),
         about=Resource(Kind.SETTING, "max_connections"),
-        found=said(
-            _("up to %(budget)s wanted (web %(web)s, other processes %(others)s)"),
+        found=format_lazy(
+            _("up to {budget} wanted (web {web}, other processes {others})"),
             budget=budget,
             web=web,
             others=others,
         ),
-        wanted=said(_("at most %(available)s, which the server allows"), available=available),
+        wanted=format_lazy(_("at most {available}, which the server allows"), available=available),
         remedy=_("Raise max_connections, start fewer web threads or worker children, or put PgBouncer between."),
     )
 
@@ -132,12 +113,14 @@ def _table(model: type[models.Model], column: str, days: float) -> Diagnosis:
     name = model._meta.verbose_name_plural
     return observed(
         age <= allowed,
-        said(_("size of %(table)s"), table=name),
+        format_lazy(_("size of {table}"), table=name),
         about=Resource(Kind.DATA, model._meta.db_table),
-        found=said(_("%(size)s, the oldest settled %(age)s ago"), size=_size(model), age=duration(age.total_seconds()))
+        found=format_lazy(
+            _("{size}, the oldest settled {age} ago"), size=_size(model), age=duration(age.total_seconds())
+        )
         if oldest
         else _size(model),
-        wanted=said(_("none kept longer than %(days)s days"), days=f"{days:g}"),
+        wanted=format_lazy(_("none kept longer than {days} days"), days=f"{days:g}"),
         remedy=_("See whether beat and a worker of the platform's queue run: baton.prune deletes what is old."),
     )
 
@@ -147,4 +130,4 @@ def _size(model: type[models.Model]) -> Promise:
     with connection.cursor() as cursor:
         cursor.execute(f"{statement} WHERE oid = %s::regclass", [model._meta.db_table])
         row: Any = cursor.fetchone()
-    return said(_("%(size)s, about %(count)s rows"), size=row[0], count=f"{int(row[1]):,}")
+    return format_lazy(_("{size}, about {count} rows"), size=row[0], count=f"{int(row[1]):,}")

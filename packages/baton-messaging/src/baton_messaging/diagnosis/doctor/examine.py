@@ -7,10 +7,12 @@ wait then are left behind: the command ends without them.
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from typing import Final
 
 from django.db import connection, connections, transaction
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.doctor.examination import (
@@ -21,18 +23,23 @@ from baton_messaging.diagnosis.doctor.examination import (
     unknown,
 )
 from baton_messaging.diagnosis.doctor.redaction import redacted
+from baton_messaging.diagnosis.doctor.servers import Servers
 from baton_messaging.health.causes import fold
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
-from baton_messaging.health.wording import said
+
+#: For all servers together: one that says nothing costs this much.
+SERVERS_SECONDS: Final = 2.5
 
 Answers = dict[str, list[Diagnosis]]
 
 
 def examine_all() -> list[Diagnosis]:
     """Return the diagnoses of all examinations, in their order, victims under their cause. Takes two deadlines."""
-    examinations = all_examinations()
+    servers = Servers(SERVERS_SECONDS)
+    first = Examination("servers", servers.examine, deadline_seconds=SERVERS_SECONDS)
+    examinations = [first, *all_examinations()]
     answers = _examine_together([one for one in examinations if not one.needs])
-    silent = {name for name, found in answers.items() if any(one.status is Status.UNKNOWN for one in found)}
+    silent = servers.silent
     answers |= _examine_together([one for one in examinations if one.needs and not silent & {*one.needs}])
     answers |= {one.name: [_skipped(one, silent)] for one in examinations if one.name not in answers}
     return redacted(folded(examinations, (found for one in examinations for found in answers[one.name])))
@@ -73,7 +80,7 @@ class _ExaminationThread(threading.Thread):
     def diagnoses(self) -> list[Diagnosis]:
         """Return the diagnoses made so far: all, or that there was no answer in time."""
         if self._diagnoses is None:
-            return [self._open(said(_("no answer within %(seconds)g s"), seconds=self.deadline_seconds))]
+            return [self._open(format_lazy(_("no answer within {seconds:g} s"), seconds=self.deadline_seconds))]
         return self._diagnoses
 
     def _open(self, found: object) -> Diagnosis:
@@ -93,9 +100,9 @@ def _statement_deadline(seconds: float) -> Iterator[None]:
         yield
 
 
-def _skipped(examination: Examination, silent: set[str]) -> Diagnosis:
+def _skipped(examination: Examination, silent: Collection[str]) -> Diagnosis:
     missing = ", ".join(name for name in examination.needs if name in silent)
-    found = said(_("not asked: no answer from the %(server)s"), server=missing)
+    found = format_lazy(_("not asked: no answer from the {server}"), server=missing)
     return Diagnosis(examination.about, examination.name, Status.UNKNOWN, found, confidence=Confidence.OPEN)
 
 

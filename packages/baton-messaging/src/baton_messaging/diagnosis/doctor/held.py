@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.db.models import F
 from django.db.models.functions import Now
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import Team, baton
@@ -13,7 +14,7 @@ from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, obs
 from baton_messaging.diagnosis.links import list_link
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import duration, said
+from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, Circuit, Pause
 from baton_messaging.routing.ownership import owner_of, platform_owner
 
@@ -23,14 +24,14 @@ def examine_pauses() -> Iterator[Diagnosis]:
     """Find pauses that are older than a person means them to be."""
     allowed = baton().pause_age_seconds
     old = Pause.objects.in_force().filter(paused_at__lt=Now() - timedelta(seconds=allowed))
-    wanted = said(_("none in force for longer than %(age)s"), age=duration(allowed))
+    wanted = format_lazy(_("none in force for longer than {age}"), age=duration(allowed))
     observations = [
         observed(
             False,
-            said(_("pause of %(target)s"), target=pause.target),
+            format_lazy(_("pause of {target}"), target=pause.target),
             about=Resource(Kind.DATA, f"pause {pause.pk}"),
-            found=said(
-                _("in force for %(age)s, by %(who)s: %(why)s"),
+            found=format_lazy(
+                _("in force for {age}, by {who}: {why}"),
                 age=duration(pause.age.total_seconds()),  # type: ignore[attr-defined]
                 who=pause.paused_by,
                 why=pause.why,
@@ -62,14 +63,14 @@ def examine_circuits() -> Iterator[Diagnosis]:
     """Find circuits that have been open for long: what their consumer depends on has not come back."""
     allowed = baton().circuit_age_seconds
     old = Circuit.objects.open().filter(opened_at__lt=Now() - timedelta(seconds=allowed))
-    wanted = said(_("none open for longer than %(age)s"), age=duration(allowed))
+    wanted = format_lazy(_("none open for longer than {age}"), age=duration(allowed))
     observations = [
         observed(
             False,
-            said(_("circuit of %(consumer)s"), consumer=circuit.consumer),
+            format_lazy(_("circuit of {consumer}"), consumer=circuit.consumer),
             about=Resource(Kind.CONSUMER, circuit.consumer),
-            found=said(
-                _("open for %(age)s: its messages fail on %(error)s, %(count)s probes have failed"),
+            found=format_lazy(
+                _("open for {age}: its messages fail on {error}, {count} probes have failed"),
                 age=duration(circuit.age.total_seconds()),  # type: ignore[attr-defined]
                 error=circuit.error_class,
                 count=circuit.probe_count,
@@ -96,17 +97,17 @@ def examine_retries() -> Iterator[Diagnosis]:
     yield observed(
         ahead_seconds <= allowed,
         _("retries"),
-        found=said(
-            _("the last of %(consumer)s is due in %(age)s only (message %(message_id)s)"),
+        found=format_lazy(
+            _("the last of {consumer} is due in {age} only (message {message_id})"),
             consumer=last.consumer,
             age=duration(ahead_seconds),
             message_id=last.message_id,
         )
         if last and ahead_seconds > allowed
         else _("none far ahead"),
-        wanted=said(_("none due in more than %(age)s"), age=duration(allowed)),
+        wanted=format_lazy(_("none due in more than {age}"), age=duration(allowed)),
         remedy=_("Compare the clock of the worker with the database's; then set due_at of the failed attempt to now."),
-        command=commands.sql("UPDATE baton_attempt SET due_at = now() WHERE id = %s", last.pk if last else 0),
+        command=commands.sql(f"UPDATE baton_attempt SET due_at = now() WHERE id = {last.pk}") if last else "",  # noqa: S608
         owner=owner_of(last.consumer) if last else None,
         about=Resource(Kind.DATA, "retries"),
     )

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import django
 from django.core import mail
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.doctor.examination import examines, observed
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import said
 
 ANSWER_SECONDS: Final = 1.0  # for the connection, the greeting and the login each; below the doctor's deadline
 
@@ -31,7 +31,7 @@ def examine_mail_server() -> Iterator[Diagnosis]:
         not trouble,
         _("mail server"),
         about=Resource(Kind.SERVICE, "mail"),
-        found=trouble or said(_("%(server)s takes mail"), server=f"{type(backend).__name__}{where}"),
+        found=trouble or format_lazy(_("{server} takes mail"), server=f"{type(backend).__name__}{where}"),
         wanted=_("a server that lets us log in"),
         remedy=_("Correct the settings of mail (in the scaffold EMAIL_URL), or ask those who run it: mails wait."),
         stops_work=True,

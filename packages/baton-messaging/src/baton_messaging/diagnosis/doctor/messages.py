@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.db.models import Count, Exists, F, Min, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
@@ -15,7 +16,7 @@ from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, obs
 from baton_messaging.diagnosis.links import dead_letters_link, list_link
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import duration, said
+from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.recovery.findings import findings
@@ -44,8 +45,8 @@ def examine_outbox() -> Iterator[Diagnosis]:
         age_seconds <= MAX_LAG_SECONDS,
         _("lag of the outbox"),
         about=_RELAY,
-        found=said(_("the oldest waits for %(age)s"), age=duration(age_seconds)) if oldest else _("nothing waits"),
-        wanted=said(_("at most %(age)s"), age=duration(MAX_LAG_SECONDS)),
+        found=format_lazy(_("the oldest waits for {age}"), age=duration(age_seconds)) if oldest else _("nothing waits"),
+        wanted=format_lazy(_("at most {age}"), age=duration(MAX_LAG_SECONDS)),
         remedy=_("Look at relay and broker; the relay's log says why while it cannot send."),
         link=list_link("outboxmessage", published_at__isempty=1),
     )
@@ -56,10 +57,10 @@ def examine_outbox() -> Iterator[Diagnosis]:
         not count,
         _("messages that the broker refused"),
         about=_RELAY,
-        found=said(
+        found=format_lazy(
             ngettext_lazy(
-                "%(count)d message, %(event)s: %(error)s",
-                "%(count)d messages, the oldest %(event)s: %(error)s",
+                "{count} message, {event}: {error}",
+                "{count} messages, the oldest {event}: {error}",
                 "count",
             ),
             count=count,
@@ -92,10 +93,10 @@ def examine_queued() -> Iterator[Diagnosis]:
         published_at__lt=Now() - timedelta(seconds=age_seconds),
     )
     oldest = queued.order_by("published_at").annotate(age=Now() - F("published_at")).first()
-    found = said(
+    found = format_lazy(
         ngettext_lazy(
-            "%(count)s message, %(event)s of %(key)s, sent %(age)s ago",
-            "%(count)s messages, the oldest %(event)s of %(key)s, sent %(age)s ago",
+            "{count} message, {event} of {key}, sent {age} ago",
+            "{count} messages, the oldest {event} of {key}, sent {age} ago",
             "count",
         ),
         count=queued[:_MAX_COUNTED].count() if oldest else 0,
@@ -108,7 +109,7 @@ def examine_queued() -> Iterator[Diagnosis]:
         _("messages in their queues"),
         about=Resource(Kind.QUEUE, "any"),
         found=found if oldest else _("none that is old"),
-        wanted=said(_("none that was sent more than %(age)s ago and is not settled"), age=duration(age_seconds)),
+        wanted=format_lazy(_("none that was sent more than {age} ago and is not settled"), age=duration(age_seconds)),
         remedy=_("See whose they are; give their queue more workers, or find out why these are slow."),
         command="python manage.py triage --stuck",
     )
@@ -120,12 +121,12 @@ def examine_dead_letters() -> Iterator[Diagnosis]:
     age_seconds = baton().alert_age_seconds
     old = DeadLetter.objects.open().filter(died_at__lt=Now() - timedelta(seconds=age_seconds))
     owners: Any = old.values("owner").annotate(dead_letter_count=Count("pk"), oldest=Min("died_at"))
-    wanted = said(_("none open for longer than %(age)s"), age=duration(age_seconds))
+    wanted = format_lazy(_("none open for longer than {age}"), age=duration(age_seconds))
     diagnoses = [_unattended(row, wanted) for row in owners.order_by("owner")]
     yield from diagnoses
     if not diagnoses:
         count = DeadLetter.objects.open().count()
-        found = said(_("%(count)s open, none of them old"), count=count) if count else _("none")
+        found = format_lazy(_("{count} open, none of them old"), count=count) if count else _("none")
         yield observed(True, _("dead letters"), found=found, wanted=wanted, remedy="")
 
 
@@ -134,10 +135,10 @@ def _unattended(row: dict[str, Any], wanted: Any) -> Diagnosis:
         False,
         _("dead letters"),
         about=Resource(Kind.DATA, f"dead letters of {row['owner']}"),
-        found=said(
+        found=format_lazy(
             ngettext_lazy(
-                "%(count)d dead letter without a decision for %(age)s",
-                "%(count)d dead letters without a decision, the oldest for %(age)s",
+                "{count} dead letter without a decision for {age}",
+                "{count} dead letters without a decision, the oldest for {age}",
                 "count",
             ),
             count=row["dead_letter_count"],

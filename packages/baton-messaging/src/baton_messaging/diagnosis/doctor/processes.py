@@ -6,20 +6,27 @@ are to blame: nothing is to be restarted that waits for something else.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
-from django.utils.functional import Promise
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import Queue, baton
+from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis import commands
-from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
+from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, observed
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import duration, said
+from baton_messaging.health.wording import duration
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role, Trouble
+from baton_messaging.processes.broker_consumers import unknown_consumers
+from baton_messaging.processes.comparison import wiring_differences
+from baton_messaging.processes.findings import process_findings
 
+#: Rows of workers that have ended, the latest first: one of each queue is among them, but after many restarts.
+MAX_ENDED: Final = 100
 #: Role, and what is wrong without it.
 WANTED: Final = {
     Role.RELAY: _("nothing leaves the outbox"),
@@ -32,8 +39,10 @@ WANTED: Final = {
 def examine_consumers() -> Iterator[Diagnosis]:
     """Find queues that no living worker consumes (F51), or whose workers have stopped to."""
     living, silent = _by_queue(Heartbeat.objects.workers())
+    ended = list(Heartbeat.ended.workers().order_by("-ended_at")[:MAX_ENDED])
     for queue in baton().queues:
-        yield _consumed(queue, living[queue.name], silent[queue.name])
+        last_ended = next((beat for beat in ended if queue.name in beat.queues), None)
+        yield _consumed(queue, living[queue.name], silent[queue.name], last_ended)
 
 
 def _by_queue(workers: Iterable[Heartbeat]) -> tuple[dict[str, list[Heartbeat]], dict[str, list[Heartbeat]]]:
@@ -45,20 +54,22 @@ def _by_queue(workers: Iterable[Heartbeat]) -> tuple[dict[str, list[Heartbeat]],
     return living, silent
 
 
-def _consumed(queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat]) -> Diagnosis:
+def _consumed(
+    queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat], last_ended: Heartbeat | None
+) -> Diagnosis:
     consuming = _names(beat for beat in living if beat.is_consuming)
     idle = [beat for beat in living if not beat.is_consuming]
-    about, what = Resource(Kind.QUEUE, queue.name), said(_("workers of %(queue)s"), queue=queue.name)
+    about, what = Resource(Kind.QUEUE, queue.name), format_lazy(_("workers of {queue}"), queue=queue.name)
     if idle:
-        found = said(
-            _("%(idle)s: no work is taken; %(consuming)s"), idle=_names(idle), consuming=consuming or _("no other")
+        found = format_lazy(
+            _("{idle}: no work is taken; {consuming}"), idle=_names(idle), consuming=consuming or _("no other")
         )
-        return _mended(about, what, found, said(_("Restart %(names)s."), names=_names(idle)), queue)
+        return _mended(about, what, found, format_lazy(_("Restart {names}."), names=_names(idle)), queue)
     return observed(
         bool(consuming),
         what,
         about=about,
-        found=consuming or said(_("nobody consumes it; %(last)s"), last=_last(queue.name, silent)),
+        found=consuming or format_lazy(_("nobody consumes it; {last}"), last=_last(silent, last_ended)),
         wanted=_("a worker that consumes it"),
         remedy=_("Start a worker for it."),
         command=commands.worker(queue.name),
@@ -71,16 +82,17 @@ def _mended(about: Resource, what: Text, found: Text, remedy: Text, queue: Queue
     return observed(False, what, about=about, found=found, wanted=wanted, remedy=remedy, owner=queue.owner)
 
 
-def _last(queue: str, silent: Sequence[Heartbeat]) -> Promise | str:
+def _last(silent: Sequence[Heartbeat], ended: Heartbeat | None) -> Any:
     """Return which worker was the last to consume a queue, and how it ended."""
     fell_silent = max(silent, key=lambda beat: beat.beaten_at, default=None)
+    if ended and ended.ended_at and (fell_silent is None or ended.ended_at > fell_silent.beaten_at):
+        age = (ended.looked_at - ended.ended_at).total_seconds()
+        text = _("the last, {name}, ended {age} ago: {how}")
+        return format_lazy(text, name=ended.name, age=duration(age), how=ended.ended_by or _("not known how"))
     if fell_silent is None:
         return _("no worker of it is known")
-    return said(
-        _("the last, %(name)s, fell silent %(age)s ago: killed, or its machine is gone"),
-        name=fell_silent.name,
-        age=duration(fell_silent.age_seconds),
-    )
+    text = _("the last, {name}, fell silent {age} ago: killed, or its machine is gone")
+    return format_lazy(text, name=fell_silent.name, age=duration(fell_silent.age_seconds))
 
 
 @examines("processes", needs=(DATABASE,), is_quick=True)
@@ -95,7 +107,7 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text) -> Diagnosi
     living = [beat for beat in beats if beat.is_fresh]
     idle = [beat for beat in living if not beat.is_consuming and beat.trouble != Trouble.BROKER_FULL]
     about = Resource(Kind.ROLE, role)
-    wanted = said(_("a heartbeat of each within %(age)s"), age=duration(baton().heartbeat_stale_seconds))
+    wanted = format_lazy(_("a heartbeat of each within {age}"), age=duration(baton().heartbeat_stale_seconds))
     if any(beat.trouble == Trouble.BROKER_FULL for beat in living):
         return observed(
             False,
@@ -106,29 +118,60 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text) -> Diagnosi
             remedy=_("Give the broker memory or disk, or workers to empty its queues."),
         )
     if idle:
-        found, remedy = _("lives, and does nothing: %(names)s"), _("Restart %(names)s.")
+        found, remedy = _("lives, and does nothing: {names}"), _("Restart {names}.")
         names = _names(idle)
         return observed(
             False,
             str(role),
             about=about,
-            found=said(found, names=names),
+            found=format_lazy(found, names=names),
             wanted=wanted,
-            remedy=said(remedy, names=names),
+            remedy=format_lazy(remedy, names=names),
         )
     return observed(
         bool(living),
         str(role),
         about=about,
-        found=_names(living) or said(_("no heartbeat: %(consequence)s"), consequence=consequence),
+        found=_names(living) or format_lazy(_("no heartbeat: {consequence}"), consequence=consequence),
         wanted=wanted,
-        remedy=said(_("Start one: %(role)s."), role=role.label),
+        remedy=format_lazy(_("Start one: {role}."), role=role.label),
         command=_command(role),
     )
 
 
 def _command(role: Role) -> str:
     return {Role.RELAY: commands.RELAY, Role.COLLECTOR: commands.COLLECTOR}.get(role) or commands.beat()
+
+
+@examines("what heartbeats tell", needs=(DATABASE,), is_quick=True)
+def examine_heartbeats() -> Iterator[Diagnosis]:
+    """Find clocks, standstills, names used twice, and queues given up, as the processes themselves tell."""
+    found = process_findings()
+    yield from found
+    if not found:
+        well = _("clocks agree, nothing stood still, no queue was given up")
+        yield observed(True, _("what heartbeats tell"), found=well, wanted=well, remedy="")
+
+
+@examines("wiring", needs=(DATABASE,))
+def examine_wiring() -> Iterator[Diagnosis]:
+    """Find processes that use another broker, key, storage or release than the others."""
+    found = wiring_differences()
+    yield from found
+    if not found:
+        well = _("one broker, key, storage and release for all processes")
+        yield observed(True, _("wiring"), found=well, wanted=well, remedy="")
+
+
+@examines("processes at the broker", needs=(DATABASE, BROKER))
+def examine_strangers() -> Iterator[Diagnosis]:
+    """Find consumers that have no heartbeat here, and workers that the broker does not know."""
+    with broker_connection(Deadline.after(DEADLINE_SECONDS)) as connection:
+        found = unknown_consumers(connection, DEADLINE_SECONDS / 2)
+    yield from found
+    if not found:
+        well = _("all are known here")
+        yield observed(True, _("processes at the broker"), found=well, wanted=well, remedy="")
 
 
 def _names(beats: Iterable[Heartbeat]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from celery import current_app
 from django.core import checks
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
@@ -13,7 +14,7 @@ from baton_messaging.consumer import consumer_tasks
 from baton_messaging.diagnosis.doctor.examination import examines, observed
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import duration, said
+from baton_messaging.health.wording import duration
 
 
 @examines("system checks", deadline_seconds=15)  # no server is waited for: it is this machine that may be busy
@@ -25,7 +26,7 @@ def examine_settings() -> Iterator[Diagnosis]:
         not found,
         _("system checks"),
         about=Resource(Kind.SETTING, "system checks"),
-        found=said("%(ids)s: %(first)s", ids=names, first=_first_line(found[0])) if found else _("no objection"),
+        found=format_lazy("{ids}: {first}", ids=names, first=_first_line(found[0])) if found else _("no objection"),
         wanted=_("no objection"),
         remedy=_("Read what is objected to, each with its remedy."),
         command="python manage.py check",
@@ -48,7 +49,7 @@ def examine_limits() -> Iterator[Diagnosis]:
             _("consumer timeout of the broker"),
             about=Resource(Kind.SETTING, "consumer_timeout"),
             found=f"{duration(timeout)} (BROKER_CONSUMER_TIMEOUT_SECONDS)",
-            wanted=said(_("more than %(limit)s, the hard limit of %(name)s"), limit=duration(limit), name=name),
+            wanted=format_lazy(_("more than {limit}, the hard limit of {name}"), limit=duration(limit), name=name),
             remedy=_("Raise RabbitMQ's consumer_timeout and the setting: a second worker would be given the message."),
         )
         return
@@ -57,13 +58,13 @@ def examine_limits() -> Iterator[Diagnosis]:
         renewal * RENEWALS_PER_LEASE <= timeout,
         _("lease of a running task"),
         about=Resource(Kind.SETTING, "visibility_timeout"),
-        found=said(
-            _("visibility timeout %(timeout)s, renewed every %(renewal)s"),
+        found=format_lazy(
+            _("visibility timeout {timeout}, renewed every {renewal}"),
             timeout=duration(timeout),
             renewal=duration(renewal),
         ),
-        wanted=said(
-            _("%(count)s renewals or more per timeout; no limit on how long a task runs"), count=RENEWALS_PER_LEASE
+        wanted=format_lazy(
+            _("{count} renewals or more per timeout; no limit on how long a task runs"), count=RENEWALS_PER_LEASE
         ),
         remedy=_("Change lease_renewal_seconds: running tasks would run a second time."),
     )

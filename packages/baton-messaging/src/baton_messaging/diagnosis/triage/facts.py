@@ -11,15 +11,17 @@ from datetime import datetime
 from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process, Work
 from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.locks import Session
 from baton_messaging.health.resource import Resource
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Whether a server answered, and if not, the error that came instead."""
+    """Whether a server answered, and if not, the error that came instead; ``locked``: a table, and who holds it."""
 
     answers: bool = True
     error: str = ""
+    locked: tuple[str, Session] | None = None
 
 
 ANSWERS = Reach()
@@ -73,6 +75,7 @@ class Facts:
     subjects: tuple[Subject, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
     processes: tuple[Process, ...] = ()
+    ended: tuple[Process, ...] = ()  # workers that said how they ended; read where no other of a queue is at work
     queues: Mapping[str, QueueSnapshot] = field(default_factory=dict)
     owners: Mapping[str, Team] = field(default_factory=dict)  # of queues and of apps' first queue
     platform_queue: str = ""  # through which the scheduled tasks go
@@ -81,6 +84,7 @@ class Facts:
     broker: Reach = ANSWERS
     database: Reach = ANSWERS
     causes: tuple[Diagnosis, ...] = ()
+    contradictions: tuple[Diagnosis, ...] = ()  # between what the rows say and what there is
     needs: Mapping[Resource, tuple[Resource, ...]] = field(default_factory=dict)
 
     def of_role(self, role: str) -> list[Process]:

@@ -8,9 +8,10 @@ one that the message meets first, and the evidence both.
 from collections.abc import Iterator
 from typing import Final
 
+from baton_messaging.diagnosis.rendering import waiting_names
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import trail
-from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Facts
+from baton_messaging.diagnosis.triage.evidence import phrase_of_session, trail
+from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Facts, Reach
 from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
 from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
 from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
@@ -70,8 +71,7 @@ def _cause_first(conclusion: Conclusion) -> Iterator[Phrase]:
         return
     yield phrase("cause", found=cause.found)
     if cause.victims:
-        names = ", ".join(str(victim.about) for victim in cause.victims)
-        yield phrase("victims", count=len(cause.victims), names=names)
+        yield phrase("victims", count=len(cause.victims), names=waiting_names(cause))
 
 
 def _no_trace(delivery: Delivery, facts: Facts) -> Conclusion:
@@ -85,19 +85,33 @@ def _database_away(facts: Facts) -> Verdict:
     """Return the verdict without the database, with what the broker says as evidence."""
     depths = tuple(phrase("depth_of", queue=name, count=queue.waiting_count) for name, queue in facts.queues.items())
     broker = depths if facts.broker.answers else (phrase("broker_silent", error=facts.broker.error),)
-    is_read_only = facts.database.error == TAKES_NO_WRITES
     cause = next(
         (one for one in facts.causes if one.about.kind is Kind.DATABASE and one.status is Status.FINDING), None
     )
-    database = phrase("database_read_only") if is_read_only else phrase("database_silent", error=facts.database.error)
+    detail, step, database = _why_away(facts.database)
+    if cause and not facts.database.locked:
+        step, database = step_of(cause), (phrase("cause", found=cause.found),)
     return Verdict(
         state=State.UNKNOWN,
         owner=(cause and cause.owner) or facts.platform,
-        step=step_of(cause) if cause else Step("restart_database"),
+        step=step,
         needs_person=True,
-        detail=phrase("database_read_only") if is_read_only else phrase("database_away"),
-        evidence=(phrase("cause", found=cause.found) if cause else database, *broker),
+        detail=detail,
+        evidence=(*database, *broker),
         open_questions=tuple(phrase(code) for code in _DATABASE_QUESTIONS),
         confidence=Confidence.OPEN,
         cause=cause,
     )
+
+
+def _why_away(database: Reach) -> tuple[Phrase, Step, tuple[Phrase, ...]]:
+    """Return detail, step and evidence."""
+    if database.locked:
+        table, holder = database.locked
+        detail = phrase("table_locked", table=table)
+        session = Phrase("lock_holder", phrase_of_session(holder).values)
+        statement = phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
+        return detail, Step("end_table_lock", {"pid": str(holder.pid)}, command=holder.command), (session, statement)
+    if database.error == TAKES_NO_WRITES:
+        return phrase("database_read_only"), Step("restart_database"), (phrase("database_read_only"),)
+    return phrase("database_away"), Step("restart_database"), (phrase("database_silent", error=database.error),)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from baton_messaging.database.text import storable
+from baton_messaging.errors import MessagingError
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 
 MAX_KEY_LENGTH = 200  # as long as the column
@@ -11,7 +12,7 @@ MAX_DIGITS = 18  # of a bigint
 MAX_MESSAGES = 500  # about one key; a thousandth of it is more than a person reads
 
 
-class BadId(ValueError):
+class BadId(MessagingError, ValueError):
     """What was given is no id."""
 
     def __init__(self, given: str) -> None:

@@ -129,9 +129,14 @@ def report(text: str, facts: Facts) -> Report:
     return Report(text, facts.now, verdicts, is_unheard_of)
 
 
-def _answer(verdict: Verdict, now: datetime) -> Answer:
+def next_step(verdict: Verdict, now: datetime) -> NextStep:
+    """Return what a verdict says is to be done."""
     dead_letter_id = verdict.step.dead_letter_id
     url = dead_letter_link(dead_letter_id) if dead_letter_id else verdict.step.link
+    return NextStep(step_text(verdict.step, now=now), verdict.step.command, url)
+
+
+def _answer(verdict: Verdict, now: datetime) -> Answer:
     return Answer(
         consumer=verdict.consumer,
         event=verdict.event,
@@ -142,10 +147,10 @@ def _answer(verdict: Verdict, now: datetime) -> Answer:
         owner_email=verdict.owner.email,
         evidence=tuple(evidence_texts(verdict, now=now)),
         open_questions=tuple(question_texts(verdict, now=now)),
-        next_step=NextStep(step_text(verdict.step, now=now), verdict.step.command, url),
+        next_step=next_step(verdict, now),
         needs_person=verdict.needs_person,
         confidence=str(verdict.confidence),
         confidence_text=str(CONFIDENCES[verdict.confidence]),
         cause=verdict.cause.as_dict() if verdict.cause else None,
-        is_dead_letter=dead_letter_id is not None,
+        is_dead_letter=verdict.step.dead_letter_id is not None,
     )

@@ -1,32 +1,29 @@
-"""The survey of what is stuck: older than some minutes and not settled, grouped by verdict, consumer and owner.
+"""The survey of what is stuck: older than some minutes and not settled, grouped by cause, or by verdict and consumer.
 
-Candidates come from where unsettled things are cheap to find: the apps' own unsettled rows, the outbox, waiting
-attempts, open dead letters, and what was sent and is not settled. Each of these has a partial index, so the survey
-costs what is stuck, not what there was.
-
-Hazard: the reconciler marks what is settled. While it does not run, what was sent comes last here and may be cut short.
+The count is of all that is stuck, or says "at least"; judged one by one are the oldest. Whatever waits for the same
+cause is one group, whoever consumes it: one cause has one owner and one step.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.db import OperationalError
 
 from baton_messaging.diagnosis.links import triage_link
+from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
 from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
 from baton_messaging.diagnosis.triage.gather.snapshot import now
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.lookup import Lookup, about
-from baton_messaging.diagnosis.triage.report import Report, colour_of, report
-from baton_messaging.diagnosis.triage.subjects import all_kinds
+from baton_messaging.diagnosis.triage.report import NextStep, Report, colour_of, next_step, report
+from baton_messaging.diagnosis.triage.unsettled import unsettled_keys
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.diagnosis.triage.wording import STATES
-from baton_messaging.health.wording import duration
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.health.wording import CONFIDENCES, duration
 
 OLDER_THAN: Final = timedelta(minutes=5)
 MAX_KEYS: Final = 1_000  # judged one by one; with more, the oldest tell the story
@@ -35,13 +32,19 @@ MAX_EXAMPLES: Final = 3
 
 @dataclass(frozen=True)
 class Group:
-    """Equal verdicts of the same cause. ``examples`` are ids to ask about one by one."""
+    """Equal verdicts, or all that wait for the same cause. ``examples`` are ids to ask about one by one.
+
+    ``next_step`` is that of the oldest of them, ``age_seconds`` its age (None: not known).
+    """
 
     state: State
     consumer: str
     owner: str
     needs_person: bool
     cause: str
+    confidence: str
+    next_step: NextStep
+    age_seconds: float | None
     count: int
     examples: tuple[str, ...]
 
@@ -60,19 +63,35 @@ class Group:
         """Return the colour of the state."""
         return colour_of(self.state, needs_person=self.needs_person)
 
+    @property
+    def age(self) -> str:
+        """Return the age of the oldest."""
+        return duration(self.age_seconds)
+
     def as_dict(self) -> dict[str, Any]:
         """Return JSON types."""
-        return {**vars(self), "state": str(self.state), "examples": list(self.examples)}
+        told = {"state": str(self.state), "examples": list(self.examples), "next_step": vars(self.next_step)}
+        return {**vars(self), **told}
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What is stuck. ``count`` is of ids, not of verdicts: one order may be stuck with several consumers."""
+    """What is stuck. ``count`` is of ids, not of verdicts: one order may be stuck with several consumers.
+
+    ``judged_count`` of these were looked at one by one: the groups are of them. ``is_cut_short``: there are more than
+    ``count``, or more than were judged.
+    """
 
     older_than: timedelta
     count: int
-    is_cut_short: bool
+    judged_count: int
+    is_complete: bool
     groups: tuple[Group, ...]
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Tell whether the groups are not all there is."""
+        return not self.is_complete or self.judged_count < self.count
 
     @property
     def age(self) -> str:
@@ -84,15 +103,32 @@ class Survey:
         """Tell whether a person must act."""
         return any(group.needs_person for group in self.groups)
 
+    @property
+    def owners(self) -> list[str]:
+        """Return the owners of the groups, each once."""
+        return sorted({group.owner for group in self.groups})
+
+    def of_owner(self, text: str) -> "Survey":
+        """Return the groups of the owners whose name or address has this text; the counts stay those of all."""
+        groups = tuple(group for group in self.groups if text.lower() in group.owner.lower())
+        return Survey(self.older_than, self.count, self.judged_count, self.is_complete, groups)
+
     def as_dict(self) -> dict[str, Any]:
         """Return JSON types."""
         return {
             "older_than_seconds": self.older_than.total_seconds(),
             "count": self.count,
+            "judged_count": self.judged_count,
             "is_cut_short": self.is_cut_short,
             "needs_person": self.needs_person,
             "groups": [group.as_dict() for group in self.groups],
         }
+
+
+class _Stuck(NamedTuple):
+    key: str
+    since: datetime | None
+    verdict: Verdict
 
 
 def survey_or_outage(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
@@ -112,30 +148,18 @@ def survey_or_report(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
 def survey(older_than: timedelta = OLDER_THAN) -> Survey:
     """Return the verdicts on all that is older than that and not settled, in groups."""
     with statement_deadline():
-        keys = _unsettled_keys(now() - older_than)
-        verdicts = list(_verdicts(keys[:MAX_KEYS]))
-    stuck = {key for key, _verdict in verdicts}
-    return Survey(older_than, len(stuck), len(keys) > MAX_KEYS, tuple(_groups(verdicts)))
-
-
-def _unsettled_keys(before: datetime) -> list[str]:
-    """Return the keys, each once; one more than are looked at if there are more."""
-    limit = MAX_KEYS + 1
-    keys: dict[str, None] = {}
-    for kind in all_kinds():
-        keys.update(dict.fromkeys(kind.unsettled(before, limit)))
-    unsettled = (
-        OutboxMessage.objects.waiting().filter(occurred_at__lt=before).order_by("pk"),
-        Attempt.objects.filter(sent_at=None, failed_at__lt=before).order_by("due_at"),
-        DeadLetter.objects.open().filter(died_at__lt=before).exclude(key="").order_by("-died_at"),
-        OutboxMessage.objects.filter(settled_at=None, published_at__lt=before).order_by("published_at"),
+        moment = now()
+        unsettled = unsettled_keys(moment - older_than)
+        judged = list(unsettled.since)[:MAX_KEYS]
+        stuck = list(_stuck(judged, unsettled.since))
+    stuck_count = len({one.key for one in stuck})
+    others_count = len(unsettled.since) - len(judged)
+    return Survey(
+        older_than, stuck_count + others_count, stuck_count, unsettled.is_complete, tuple(_groups(stuck, moment))
     )
-    for rows in unsettled:
-        keys.update(dict.fromkeys(rows.values_list("key", flat=True)[:limit]))
-    return list(keys)
 
 
-def _verdicts(keys: list[str]) -> Iterator[tuple[str, Verdict]]:
+def _stuck(keys: list[str], since: dict[str, datetime | None]) -> Iterator[_Stuck]:
     rows = defaultdict(list)
     for row in about(keys):
         rows[row.key].append(row)
@@ -143,13 +167,41 @@ def _verdicts(keys: list[str]) -> Iterator[tuple[str, Verdict]]:
     for lookup, facts in zip(lookups, gather(lookups), strict=True):
         for verdict in judge(facts):
             if verdict.state != State.DONE:
-                yield lookup.key, verdict
+                yield _Stuck(lookup.key, since[lookup.key] or _made_at(facts), verdict)
 
 
-def _groups(verdicts: list[tuple[str, Verdict]]) -> list[Group]:
-    found: dict[tuple[State, str, str, bool, str], dict[str, None]] = defaultdict(dict)
-    for key, verdict in verdicts:
-        cause = str(verdict.cause.found) if verdict.cause else ""
-        found[verdict.state, verdict.consumer, str(verdict.owner), verdict.needs_person, cause][key] = None
-    groups = [Group(*same, len(keys), tuple(keys)[:MAX_EXAMPLES]) for same, keys in found.items()]
+def _made_at(facts: Facts) -> datetime | None:
+    return min((subject.created_at for subject in facts.subjects if subject.created_at), default=None)
+
+
+def _groups(stuck: Iterable[_Stuck], moment: datetime) -> list[Group]:
+    found: dict[tuple[Any, ...], list[_Stuck]] = defaultdict(list)
+    for one in stuck:
+        found[_same(one.verdict)].append(one)
+    groups = [_group(members, moment) for members in found.values()]
     return sorted(groups, key=lambda group: (not group.needs_person, -group.count))
+
+
+def _same(verdict: Verdict) -> tuple[Any, ...]:
+    """Return what verdicts of one group have in common: a cause, or else state, consumer, owner and whether to act."""
+    if verdict.cause is not None:
+        return (verdict.cause.about, str(verdict.cause.what), str(verdict.owner))
+    return (verdict.state, verdict.consumer, str(verdict.owner), verdict.needs_person)
+
+
+def _group(members: list[_Stuck], moment: datetime) -> Group:
+    oldest = min(members, key=lambda one: one.since or moment)
+    verdict = oldest.verdict
+    keys = list(dict.fromkeys(one.key for one in sorted(members, key=lambda one: one.since or moment)))
+    return Group(
+        state=verdict.state,
+        consumer=", ".join(sorted({one.verdict.consumer for one in members if one.verdict.consumer})),
+        owner=str(verdict.owner),
+        needs_person=verdict.needs_person,
+        cause=str(verdict.cause.found) if verdict.cause else "",
+        confidence=str(CONFIDENCES[verdict.confidence]),
+        next_step=next_step(verdict, moment),
+        age_seconds=(moment - oldest.since).total_seconds() if oldest.since else None,
+        count=len(keys),
+        examples=tuple(keys[:MAX_EXAMPLES]),
+    )

@@ -11,6 +11,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "row_gone": _("messages tell of %(kind)s %(id)s, but there is no such row"),
     "no_trace": _("%(id)s: neither a row, nor a message, nor a dead letter"),
     "no_outbox_row": _("the outbox has no %(event)s of it"),
+    "contradiction": _("%(what)s: %(found)s"),
     "awaited": _("every message is processed, and yet none of these was published: %(events)s"),
     # The outbox
     "not_in_outbox": _("the outbox does not have it any more"),
@@ -65,6 +66,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "worker_silent": _("worker %(name)s: no heartbeat for %(seconds)s"),
     "running_since": _("worker %(worker)s has run it since %(at)s"),
     "reserved": _("worker %(worker)s has taken it and not begun"),
+    "stood_still": _("nothing of worker %(worker)s ran for %(seconds)s until %(at)s: its machine stood still"),
     "waits_for_lock": _("its child has waited %(seconds)s for a lock that session %(pid)s of the database holds"),
     "lock_holder": _("session %(pid)s: %(application)s, user %(user)s, %(state)s since %(at)s"),
     "lock_statement": _("the last statement of session %(pid)s: %(statement)s"),
@@ -82,6 +84,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
 
 DETAILS: Final[dict[str, Promise]] = {
     "cause": _("%(found)s"),
+    "done_but": _("but: %(what)s"),
     "never_heard_of": _("nothing is known of this id"),
     "row_was_deleted": _("a message tells of it"),
     "row_without_message": _("the row has no message"),
@@ -117,6 +120,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "fell_silent": _("its worker fell silent"),
     "no_worker": _("no worker"),
     "last_worker": _("no worker runs; the last was %(name)s, which fell silent %(seconds)s ago"),
+    "last_worker_ended": _("no worker runs; the last was %(name)s, which ended %(at)s: %(by)s"),
     "worker_starts": _("its worker %(name)s is starting"),
     "stranger": _("queue %(queue)s has a consumer that is not known here"),
     "lost_again": _("sent again, and gone again"),
@@ -127,6 +131,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "discarded": _("%(reason)s, discarded"),
     "taken_up": _("its worker is gone, it is taken up again"),
     "not_taken_up": _("its worker is gone, and no beat runs"),
+    "table_locked": _("table %(table)s is locked"),
     "database_away": _("the database does not answer"),
     "database_read_only": _("the database takes no writes: it may be a standby"),
 }
@@ -164,6 +169,9 @@ STEPS: Final[dict[str, Promise]] = {
     "start_worker": _("Start a worker for queue %(queue)s."),
     "end_session": _(
         "Ask whose session %(pid)s is, and end it: what it has changed is rolled back. The message goes on by itself."
+    ),
+    "end_table_lock": _(
+        "Let session %(pid)s end, if it is a migration that goes on; end it, if it was forgotten. Then ask again."
     ),
     "end_prepared": _("Find the prepared transaction that nobody ended, and commit it or roll it back."),
     "restart_worker": _("Restart worker %(worker)s."),

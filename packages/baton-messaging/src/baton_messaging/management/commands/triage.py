@@ -49,6 +49,7 @@ class Command(BaseCommand):
             "--stuck", action="store_true", help="instead: all that is not settled, by verdict and owner"
         )
         parser.add_argument("--older-than", type=age, default=OLDER_THAN, help="for --stuck: 90s, 5m (default), 2h, 1d")
+        parser.add_argument("--owner", default="", help="for --stuck: part of a team's name or address")
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -61,6 +62,8 @@ class Command(BaseCommand):
             found = survey_or_outage(options["older_than"]) if options["stuck"] else triage_or_outage(options["id"])
         except BadId as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
+        if isinstance(found, Survey) and options["owner"]:
+            found = found.of_owner(options["owner"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(found.as_dict(), indent=1, ensure_ascii=False))
         elif isinstance(found, Survey):
@@ -71,13 +74,19 @@ class Command(BaseCommand):
             sys.exit(NEEDS_PERSON)
 
     def _tell_survey(self, found: Survey) -> None:
-        at_least = "at least " if found.is_cut_short else ""
+        at_least = "" if found.is_complete else "at least "
         self.stdout.write(f"{at_least}{found.count} older than {found.age} and not settled")
+        if found.judged_count < found.count:
+            self.stdout.write(f"        the oldest {found.judged_count} of them:")
         for group in found.groups:
             self.stdout.write(f"{group.count:>7}  {group.state_text}  {group.consumer}".rstrip())
-            self.stdout.write(f"         whose   {group.owner}")
             if group.cause:
-                self.stdout.write(f"         cause   {group.cause}")
+                self.stdout.write(f"         cause   {group.cause} ({group.confidence})")
+            self.stdout.write(f"         whose   {group.owner}")
+            self.stdout.write(f"         oldest  {group.age}")
+            self.stdout.write(f"         next    {group.next_step.text}")
+            if group.next_step.command:
+                self.stdout.write(f"                 {group.next_step.command}")
             self.stdout.write(f"         as in   {', '.join(group.examples)}")
 
     def _tell(self, report: Report) -> None:

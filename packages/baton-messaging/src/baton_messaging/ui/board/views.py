@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from baton_messaging.audit.rights import Right
+from baton_messaging.diagnosis.problems import problems
 from baton_messaging.models import Recovery
 from baton_messaging.recovery.findings import findings
 from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts
@@ -37,7 +38,7 @@ def board(request: HttpRequest) -> HttpResponse:
 
 
 def _live() -> dict[str, Any]:
-    return {"picture": picture(), "now": timezone.now()}
+    return {"problems": problems(), "picture": picture(), "now": timezone.now()}
 
 
 def _charts() -> dict[str, Any]:

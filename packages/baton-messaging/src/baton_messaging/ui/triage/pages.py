@@ -1,6 +1,7 @@
 """The pages of triage: one id, live; and all that is stuck. For staff, within the admin's frame."""
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import OperationalError
@@ -15,11 +16,14 @@ from baton_messaging.diagnosis.links import has_path
 from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
 from baton_messaging.diagnosis.triage.lookup import BadId, look_up
 from baton_messaging.diagnosis.triage.report import Report, triage
-from baton_messaging.diagnosis.triage.stuck import survey_or_report
+from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_or_report
+from baton_messaging.health.wording import duration
 from baton_messaging.ui.frame import frame
 from baton_messaging.ui.guard import needing
 
 BAD_REQUEST = 400
+#: Seconds that a person may ask for.
+AGES: Final = (60, 300, 3_600, 86_400, 604_800)
 
 
 @require_safe
@@ -56,18 +60,39 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
             return triage_page(request, wanted)  # which tells what does not answer
         return redirect("triage_of", wanted) if has_path(wanted) else triage_page(request, wanted)
     if request.headers.get("HX-Request"):
-        found = survey_or_report()
+        found = _survey(request)
         if isinstance(found, Report):
             return render(request, "baton_messaging/triage/_verdicts.html", {"report": found})
-        return render(request, "baton_messaging/triage/_stuck.html", {"survey": found})
+        return render(request, "baton_messaging/triage/_stuck.html", {"survey": _of_asked_owner(request, found)})
     return _stuck_page(request)
 
 
+def _survey(request: HttpRequest) -> Survey | Report:
+    """Survey what is older than ``?older=`` seconds."""
+    return survey_or_report(timedelta(seconds=_asked_seconds(request)))
+
+
+def _asked_seconds(request: HttpRequest) -> int:
+    asked = request.GET.get("older", "")
+    return int(asked) if asked in {str(seconds) for seconds in AGES} else int(OLDER_THAN.total_seconds())
+
+
+def _of_asked_owner(request: HttpRequest, survey: Survey) -> Survey:
+    return survey.of_owner(request.GET.get("owner", ""))
+
+
 def _stuck_page(request: HttpRequest, *, status: int = 200, **context: Any) -> HttpResponse:
-    found, title = survey_or_report(), _("What is stuck")
+    found, title = _survey(request), _("What is stuck")
     if isinstance(found, Report):
         return _page(request, "report.html", title=title, status=status, report=found, **context)
-    return _page(request, "stuck.html", title=title, status=status, survey=found, **context)
+    context |= {
+        "survey": _of_asked_owner(request, found),
+        "owners": found.owners,
+        "asked_owner": request.GET.get("owner", ""),
+        "ages": [(seconds, duration(seconds)) for seconds in AGES],
+        "asked_seconds": _asked_seconds(request),
+    }
+    return _page(request, "stuck.html", title=title, status=status, **context)
 
 
 def _page(request: HttpRequest, template: str, *, title: str, status: int = 200, **context: Any) -> HttpResponse:

@@ -1,9 +1,8 @@
 """The broker's part of a snapshot, read within a deadline, also from a broker that is stopped or behind a firewall.
 
-It is read in a thread that is left behind when time is up; its sockets have timeouts, so it ends by itself.
+It is asked in a thread (health/answers.py); its sockets have timeouts, so one that is left behind ends by itself.
 """
 
-import threading
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -15,10 +14,11 @@ from celery import current_app
 from baton_messaging.broker.inspect.depth import Depth, depths
 from baton_messaging.broker.inspect.find import Search, locate
 from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
-from baton_messaging.diagnosis.triage.gather.deadline import search_seconds
+from baton_messaging.diagnosis.triage.gather.deadline import reason, search_seconds
+from baton_messaging.health.answers import Answer, Question
+from baton_messaging.messages.message_ids import ids_in_body
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
-DEADLINE_SECONDS: Final = 1.2  # of the two seconds that an answer may take
 CONNECT_SECONDS: Final = 1.0
 
 
@@ -33,31 +33,25 @@ class BrokerSnapshot:
     is_searchable: bool = False
 
 
-def read_broker(queues: Collection[str], message_ids: Collection[str]) -> BrokerSnapshot:
-    """Return the depth of the queues, and where in them and in the dead-letter queue the messages are."""
-    found: list[BrokerSnapshot] = []
-    failed: list[str] = []
-    seconds = search_seconds()  # here, because a thread has a context of its own
+def broker_question(queues: Collection[str], message_ids: Collection[str]) -> Question[BrokerSnapshot]:
+    """Return the question for the depth of the queues, and where in them and in the dead-letter queue messages are."""
+    seconds = search_seconds()  # here, because the thread that asks has a context of its own
+    return lambda _deadline: _read(queues, message_ids, seconds)
 
-    def read() -> None:
-        try:
-            found.append(_read(queues, message_ids, seconds))
-        except Exception as error:  # whatever it is, the caller is told, and answers all other questions
-            failed.append(type(error).__name__)
 
-    reader = threading.Thread(target=read, name="triage-broker", daemon=True)
-    reader.start()
-    reader.join(DEADLINE_SECONDS)
-    if found:
-        return found[0]
-    return BrokerSnapshot(Reach(False, failed[0] if failed else f"no answer within {DEADLINE_SECONDS:g} s"))
+def snapshot_of(answer: Answer[Any]) -> BrokerSnapshot:
+    """Return what the broker said, or why it did not."""
+    if answer.value is not None:
+        snapshot: BrokerSnapshot = answer.value
+        return snapshot
+    return BrokerSnapshot(Reach(False, reason(answer.error)))
 
 
 def _read(queues: Collection[str], message_ids: Collection[str], seconds: float) -> BrokerSnapshot:
     with _connection() as broker:
         names = [*queues, DEAD_LETTER_QUEUE]
         snapshot = BrokerSnapshot(depths=depths(broker, names), is_full=_is_full(broker))
-        search = locate(broker, names, message_ids, by=monotonic() + seconds)
+        search = locate(broker, names, message_ids, by=monotonic() + seconds, ids_in=ids_in_body)
         return replace(snapshot, search=search, is_searchable=broker.transport.driver_type == "redis")
 
 

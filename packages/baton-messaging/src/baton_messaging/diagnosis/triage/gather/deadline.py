@@ -5,7 +5,6 @@ a busy machine is most of the two seconds: then less of a long queue is read, an
 """
 
 import os
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,18 +12,23 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, connection
 
+from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.database.errors import takes_writes
 from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Reach
+from baton_messaging.health.answers import NoAnswer, answers_within
+from baton_messaging.health.locks import Session, table_lock
+from baton_messaging.health.refusals import classify
 
 SEARCH_SECONDS: Final = 0.5  # the depth alone is known much sooner
 MIN_SEARCH_SECONDS: Final = 0.1  # some thousand messages
 SEARCHED_BY_SECONDS: Final = 1.5  # after the question; the rest is for the tables
 
-STATEMENT_MS: Final = 1_500  # of one statement
-LOCK_MS: Final = 500  # a lock that a migration holds is reported, not waited for
+STATEMENT_SECONDS: Final = 1.5  # of one statement
+SERVERS_SECONDS: Final = 1.2  # for broker, causes and the apps' checks, all at the same time
 CONNECT_SECONDS: Final = 1.0
+_LOCK_NOT_AVAILABLE: Final = "55P03"
 
 _waited_seconds: ContextVar[float] = ContextVar("waited_seconds", default=0.0)
 
@@ -57,38 +61,45 @@ def age_of_process_seconds() -> float:
 @contextmanager
 def statement_deadline() -> Iterator[None]:
     """Let no statement inside wait for longer than an answer may take. Raises OperationalError."""
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = {STATEMENT_MS}; SET LOCAL lock_timeout = {LOCK_MS}")
+    with statements_within(Deadline.after(STATEMENT_SECONDS)):
         yield
 
 
 def reach_after(error: OperationalError) -> Reach:
-    """Return what an error of a statement says of the database."""
-    return Reach(False, type(error.__cause__ or error).__name__)
+    """Return what an error of a statement says of the database: away, or a table is locked, and by whom."""
+    locked = None
+    if getattr(error.__cause__, "sqlstate", "") == _LOCK_NOT_AVAILABLE:
+        answer = answers_within(CONNECT_SECONDS, {"lock": _table_lock})["lock"]
+        locked = answer.value
+    return Reach(False, reason(error), locked)
+
+
+def reason(error: Exception | None) -> str:
+    """Return a sentence of the server's, with the name of the error that brought it."""
+    if error is None:
+        return "no answer"
+    if isinstance(error, NoAnswer):
+        return str(error)
+    return f"{type(error.__cause__ or error).__name__} ({classify(error).said})"
 
 
 def database_reach() -> Reach:
     """Tell whether the database answers and takes writes, without waiting for one that does not."""
-    error: list[str] = []
-    answered = threading.Event()
+    answer = answers_within(CONNECT_SECONDS, {"database": _takes_writes})["database"]
+    if answer.error:
+        return Reach(False, reason(answer.error))
+    return Reach() if answer.value else Reach(False, TAKES_NO_WRITES)
 
-    def probe() -> None:
-        own = connection.copy()
-        own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "connect_timeout": CONNECT_SECONDS}
-        try:
-            if takes_writes(own):
-                answered.set()
-            else:
-                error.append(TAKES_NO_WRITES)
-        except Exception as failure:  # whatever it is, the caller is told
-            error.append(type(failure).__name__)
-        finally:
-            own.close()
 
-    prober = threading.Thread(target=probe, name="triage-database", daemon=True)
-    prober.start()
-    prober.join(CONNECT_SECONDS)
-    if answered.is_set():
-        return Reach()
-    return Reach(False, error[0] if error else f"no answer within {CONNECT_SECONDS:g} s")
+def _table_lock(deadline: Deadline) -> tuple[str, Session] | None:
+    with statements_within(deadline):
+        return table_lock()
+
+
+def _takes_writes(deadline: Deadline) -> bool:
+    own = connection.copy()
+    own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "connect_timeout": deadline.seconds_left}
+    try:
+        return takes_writes(own)
+    finally:
+        own.close()

@@ -8,15 +8,16 @@ from typing import Final
 from baton_messaging.conf import Queue, Team, baton
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
-from baton_messaging.diagnosis.triage.gather.broker import read_broker
-from baton_messaging.diagnosis.triage.gather.causes import ask_causes
 from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
+from baton_messaging.diagnosis.triage.gather.servers import ask_servers
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.subjects import find_subjects
 from baton_messaging.routing.ownership import platform_owner
 
 DAY_SECONDS: Final = 86_400
+#: For the servers when the database has used up its second without an answer.
+REST_SECONDS: Final = 0.8
 
 
 def gather(lookups: Sequence[Lookup]) -> list[Facts]:
@@ -28,10 +29,14 @@ def gather(lookups: Sequence[Lookup]) -> list[Facts]:
 
 def without_database(reach: Reach) -> Facts:
     """Return what can be said without the database: what the broker says."""
-    causes, broker = ask_causes(), read_broker(all_queues(), ())
-    depths = {name: QueueSnapshot(depth.waiting) for name, depth in broker.depths.items()}
+    servers = ask_servers(all_queues(), seconds=REST_SECONDS)
     return Facts(
-        datetime.now(UTC), platform_owner(), queues=depths, broker=broker.reach, database=reach, causes=causes()
+        datetime.now(UTC),
+        platform_owner(),
+        queues={name: QueueSnapshot(depth.waiting) for name, depth in servers.broker.depths.items()},
+        broker=servers.broker.reach,
+        database=reach,
+        causes=servers.causes,
     )
 
 
@@ -45,13 +50,15 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         subjects=subjects,
         deliveries=_with_works(deliveries, subjects),
         processes=snapshot.processes,
+        ended=snapshot.ended,
         queues=snapshot.queues,
         owners=_owners(),
         platform_queue=baton().platform_queue,
         retention_seconds=baton().outbox_retention_days * DAY_SECONDS,
         is_broker_full=snapshot.is_broker_full,
-        broker=snapshot.broker.reach,
-        causes=snapshot.causes,
+        broker=snapshot.servers.broker.reach,
+        causes=snapshot.servers.causes,
+        contradictions=snapshot.servers.contradictions.get(lookup.key, ()),
         needs=needs_of({delivery.consumer for delivery in deliveries}),
     )
 

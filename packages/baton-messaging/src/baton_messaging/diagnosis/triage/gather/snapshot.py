@@ -20,10 +20,8 @@ from baton_messaging.conf import baton
 from baton_messaging.diagnosis.message_states import MessageStates, Place
 from baton_messaging.diagnosis.triage.delivery_facts import InFlight, Process
 from baton_messaging.diagnosis.triage.facts import QueueSnapshot
-from baton_messaging.diagnosis.triage.gather.broker import BrokerSnapshot, read_broker
-from baton_messaging.diagnosis.triage.gather.causes import ask_causes
+from baton_messaging.diagnosis.triage.gather.servers import ServersSnapshot, ask_servers
 from baton_messaging.diagnosis.triage.lookup import Lookup
-from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import LockWait, lock_waits
 from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage
 from baton_messaging.models.dead_letter import State
@@ -33,6 +31,7 @@ from baton_messaging.recovery.queue_states import served_until
 from baton_messaging.routing.ownership import queue_name_of
 from baton_messaging.routing.subscriptions import subscriptions_of
 
+MAX_ENDED: Final = 100  # workers; the last of a queue is told of
 MAX_COUNTED: Final = 10_000  # rows of the outbox before one; beyond that the figure means "at least"
 
 _COUNT_AHEAD: Final = """
@@ -50,19 +49,19 @@ class Snapshot:
     """
 
     now: datetime
-    broker: BrokerSnapshot
+    servers: ServersSnapshot
     states: MessageStates
     processes: tuple[Process, ...]
     in_flight: dict[Any, InFlight]
     ahead: dict[int, int]
     served_until: dict[str, datetime]
     lock_waits: tuple[LockWait, ...] = ()
-    causes: tuple[Diagnosis, ...] = ()
+    ended: tuple[Process, ...] = ()
 
     @property
     def is_broker_full(self) -> bool:
         """Tell whether the broker takes no message: Redis says so itself, RabbitMQ to relays only."""
-        return self.broker.is_full or any(one.finds_broker_full and one.is_fresh for one in self.processes)
+        return self.servers.broker.is_full or any(one.finds_broker_full and one.is_fresh for one in self.processes)
 
     @cached_property
     def places(self) -> dict[UUID, list[Place]]:
@@ -86,33 +85,41 @@ class Snapshot:
     def finds(self) -> dict[tuple[str, str], list[Find]]:
         """Return what was seen in the broker, by message id and consumer."""
         found: dict[tuple[str, str], list[Find]] = defaultdict(list)
-        for find in self.broker.search.finds:
+        for find in self.servers.broker.search.finds:
             found[find.message_id, find.consumer].append(find)
         return found
 
     @cached_property
     def queues(self) -> dict[str, QueueSnapshot]:
         """Return what the broker says of each queue."""
-        is_complete = self.broker.is_searchable and self.broker.search.is_complete
+        is_complete = self.servers.broker.is_searchable and self.servers.broker.search.is_complete
         return {
             name: QueueSnapshot(
                 depth.waiting, is_complete, depth.taken, depth.consumer_count, self.served_until.get(name)
             )
-            for name, depth in self.broker.depths.items()
+            for name, depth in self.servers.broker.depths.items()
         }
 
 
 def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
     """Read the broker, then the tables."""
     ids = {message_id for lookup in lookups for message_id in lookup.all_message_ids}
-    causes = ask_causes()
-    broker = read_broker(_queues(lookups), [str(message_id) for message_id in ids - _done_for_good(lookups)])
+    wanted = [str(message_id) for message_id in ids - _done_for_good(lookups)]
+    queues = _queues(lookups)
+    servers = ask_servers(queues, wanted, keys=_single_subject(lookups))
     processes, in_flight = read_processes()
     states = MessageStates([lookup.key for lookup in lookups if lookup.is_subject and lookup.key], ids)
     moment = now()
     served = served_until() if _may_any_be_overtaken(lookups, states, moment) else {}
     waits = tuple(lock_waits()) if any(held.started_at for held in in_flight.values()) else ()
-    return Snapshot(moment, broker, states, processes, in_flight, _ahead(lookups), served, waits, causes())
+    return Snapshot(
+        moment, servers, states, processes, in_flight, _ahead(lookups), served, waits, _ended(processes, queues)
+    )
+
+
+def _single_subject(lookups: Sequence[Lookup]) -> list[str]:
+    """Return the key whose effects are checked: a survey is of what is not done."""
+    return [lookup.key for lookup in lookups if lookup.is_subject] if len(lookups) == 1 else []
 
 
 def now() -> datetime:
@@ -184,6 +191,16 @@ def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
     return tuple(map(_process, rows)), in_flight
 
 
+def _ended(processes: Sequence[Process], queues: Iterable[str]) -> tuple[Process, ...]:
+    """Return the workers that ended last, if a queue has none at work."""
+    served = {queue for process in processes if process.is_at_work for queue in process.queues}
+    alone = set(queues) - served
+    if not alone:
+        return ()
+    rows = Heartbeat.ended.workers().filter(queues__overlap=list(alone)).order_by("-ended_at")
+    return tuple(map(_process, rows[:MAX_ENDED]))
+
+
 def in_flight_of(place: Place, in_flight: dict[Any, InFlight]) -> InFlight | None:
     """Return which process has the message of a place in flight."""
     message_id, consumer = place
@@ -203,6 +220,10 @@ def _process(row: Heartbeat) -> Process:
         last_finished_at=row.last_finished_at,
         finds_broker_full=row.trouble == Trouble.BROKER_FULL,
         started_at=row.started_at,
+        ended_at=row.ended_at,
+        ended_by=row.ended_by,
+        stood_still_at=row.stood_still_at,
+        stood_still_seconds=row.stood_still_seconds or 0,
     )
 
 

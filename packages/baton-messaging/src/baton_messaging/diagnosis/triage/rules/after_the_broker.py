@@ -33,7 +33,8 @@ def running(delivery: Delivery, facts: Facts) -> Conclusion | None:
             State.QUEUED, delivery.owner, WAIT, detail=phrase("reserved_by", worker=in_flight.process.name)
         )
     limit = delivery.limits.hard_limit_seconds + LIMIT_SLACK_SECONDS
-    if delivery.limits.hard_limit_seconds and facts.now - in_flight.started_at > timedelta(seconds=limit):
+    at_work_seconds = in_flight.process.seconds_at_work(in_flight.started_at, facts.now)
+    if delivery.limits.hard_limit_seconds and at_work_seconds > limit:
         step = Step("restart_worker", {"worker": in_flight.process.name})
         return Conclusion(State.RUNNING, delivery.owner, step, True, phrase("beyond_its_limit"))
     return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=phrase("on_worker", worker=in_flight.process.name))
@@ -83,15 +84,19 @@ def _is_starting(worker: Process, facts: Facts) -> bool:
 
 
 def _after_the_last_worker(delivery: Delivery, workers: list[Process], facts: Facts) -> Conclusion:
-    """Tell of the last one that lived: who was stopped has taken its heartbeat along, the others just fell silent."""
+    """Tell of the last one that lived: it has said how it ended, or it fell silent."""
     owner, state = delivery.owner, State.NOBODY_CONSUMES
     in_flight = delivery.in_flight
     if in_flight and in_flight.process in workers:
         step = Step("restart_worker", {"worker": in_flight.process.name})
         return Conclusion(state, owner, step, True, phrase("fell_silent"))
-    last = max(workers, key=lambda worker: worker.beaten_at, default=None)
+    ended = [worker for worker in facts.ended if delivery.queue in worker.queues]
+    last = max((*workers, *ended), key=lambda worker: worker.seen_at, default=None)
     if last is None:
         return Conclusion(state, owner, start_worker(delivery.queue), True, phrase("no_worker"))
+    if last.ended_at:
+        detail = phrase("last_worker_ended", name=last.name, at=last.ended_at, by=last.ended_by)
+        return Conclusion(state, owner, start_worker(delivery.queue), True, detail)
     silent_seconds = (facts.now - last.beaten_at).total_seconds()
     step = start_worker_after(delivery.queue, last.name)
     return Conclusion(state, owner, step, True, phrase("last_worker", name=last.name, seconds=silent_seconds))

@@ -24,6 +24,10 @@ from baton_messaging.messages.position import Position
 # Seconds that a relay at work may take for a message with none before it. Its lease is 30 s: one that died with the
 # message in flight is no reason to call the others stalled.
 GRACE_SECONDS: Final = 35.0
+# After which a retry that is due should have left, though others were due before it.
+OVERDUE: Final = timedelta(minutes=5)
+# Of an open circuit, after which the outside does not come back by itself.
+OPEN_FOR_LONG: Final = timedelta(minutes=15)
 QUEUE_FULL: Final = "queue full"
 
 
@@ -56,10 +60,15 @@ def waits_in_database(delivery: Delivery, facts: Facts) -> Conclusion | None:
     attempt = phrase("next_attempt", number=failed.number, max=delivery.limits.max_attempts, at=failed.due_at)
     if failed.due_at > facts.now:
         return Conclusion(State.RETRYING, delivery.owner, Step("wait_until", {"at": failed.due_at}), detail=attempt)
-    return _relay_or_broker(facts) or Conclusion(State.RETRYING, delivery.owner, WAIT, detail=attempt)
+    if stalled := _relay_or_broker(facts):
+        return stalled
+    if facts.now - failed.due_at > OVERDUE:
+        detail = phrase("relay_does_nothing")
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail, confidence=Confidence.LIKELY)
+    return Conclusion(State.RETRYING, delivery.owner, WAIT, detail=attempt)
 
 
-def held(delivery: Delivery, _facts: Facts) -> Conclusion | None:
+def held(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """A person paused it, or its circuit is open."""
     hold = delivery.held
     if hold is None:
@@ -68,7 +77,8 @@ def held(delivery: Delivery, _facts: Facts) -> Conclusion | None:
         step = Step("resume", command=f"python manage.py consumers resume {hold.resume}")
         return Conclusion(State.HELD, delivery.owner, step, True, phrase("pause"))
     step = Step("mend_dependency", {"error": hold.error_class, "at": hold.next_probe_at})
-    return Conclusion(State.HELD, delivery.owner, step, detail=phrase("open_circuit"))
+    needs_person = facts.now - hold.since > OPEN_FOR_LONG
+    return Conclusion(State.HELD, delivery.owner, step, needs_person, phrase("open_circuit"))
 
 
 def _relay_or_broker(facts: Facts) -> Conclusion | None:

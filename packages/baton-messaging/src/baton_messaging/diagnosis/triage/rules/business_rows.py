@@ -6,8 +6,10 @@ from typing import Final
 
 from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.facts import Facts, Subject
+from baton_messaging.diagnosis.triage.rules.causes import step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
+from baton_messaging.health.diagnosis import Diagnosis
 
 # Seconds after the last effect within which we may have read the outbox too early to see what it published.
 JUST_NOW_SECONDS: Final = 5.0
@@ -17,8 +19,10 @@ def judge_rows(facts: Facts, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
     """Return what is wrong with the rows, given the verdicts on their messages."""
     if not facts.subjects and not facts.deliveries and not facts.events:
         yield _verdict(facts, None, State.NOT_PUBLISHED, "never_heard_of", phrase("no_trace", id=facts.key))
-    for subject in facts.subjects:
-        yield from _judge_row(facts, subject, verdicts)
+    wrong = [verdict for subject in facts.subjects for verdict in _judge_row(facts, subject, verdicts)]
+    yield from wrong
+    if facts.subjects and not wrong and all(verdict.state == State.DONE for verdict in verdicts):
+        yield from (_done_but(facts, contradiction) for contradiction in facts.contradictions)
 
 
 def _judge_row(facts: Facts, subject: Subject, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
@@ -33,6 +37,21 @@ def _judge_row(facts: Facts, subject: Subject, verdicts: Sequence[Verdict]) -> I
         missing = phrase("awaited", events=", ".join(subject.awaited))
         owner = facts.owners.get(subject.awaited[0].partition(".")[0])
         yield _verdict(facts, subject, State.NOT_PUBLISHED, "follow_up_missing", row, missing, owner=owner)
+
+
+def _done_but(facts: Facts, contradiction: Diagnosis) -> Verdict:
+    """Every message is processed, and an effect that must be there is not."""
+    return Verdict(
+        state=State.DONE,
+        owner=contradiction.owner or facts.platform,
+        step=step_of(contradiction),
+        needs_person=True,
+        event=facts.subjects[0].first_event,
+        detail=phrase("done_but", what=contradiction.what),
+        evidence=(phrase("contradiction", what=contradiction.what, found=contradiction.found),),
+        confidence=contradiction.confidence,
+        cause=contradiction,
+    )
 
 
 def _without_message(facts: Facts, subject: Subject, row: Phrase) -> Verdict:

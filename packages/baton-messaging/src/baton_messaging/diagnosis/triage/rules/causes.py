@@ -27,8 +27,9 @@ _INSTEAD: Final[Mapping[State, State]] = {
     State.NOBODY_CONSUMES: State.QUEUED,
     State.LOST: State.ELSEWHERE,
 }
-#: In these a message left for the broker, and is not where this installation looks.
-_ASTRAY: Final = frozenset({State.LOST, State.NOBODY_CONSUMES, State.ELSEWHERE})
+#: In these a message left for the broker, and neither it nor a worker is where this installation looks.
+_ASTRAY: Final = frozenset({State.LOST, State.ELSEWHERE})
+_WITH_THE_BROKER: Final = frozenset({State.LOST, State.ELSEWHERE, State.NOBODY_CONSUMES, State.QUEUED})
 
 
 def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Conclusion:
@@ -48,10 +49,30 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
         if cause.status is Status.FINDING
         and (
             (cause.stops_work and any(explains(cause, victim, facts.needs) for victim in needed))
-            or (conclusion.state in _ASTRAY and cause.about.kind is Kind.WIRING)
+            or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
     return min(found, key=lambda cause: _GROUND_UP[cause.about.kind], default=None)
+
+
+def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery, facts: Facts) -> bool:
+    """Tell whether what differs is on the way of this message. A diagnosis of wiring is named by processes, or a queue.
+
+    Of a process that is not known here it is not known what it takes: it explains only what is not found.
+    """
+    names = set(cause.about.name.split(", "))
+    if delivery.queue in names:
+        return conclusion.state in _ASTRAY
+    if not cause.stops_work:
+        return False
+    if delivery.dead_letter and delivery.dead_letter.reason == "bad_signature":
+        return conclusion.state is State.DEAD and conclusion.needs_person
+    if conclusion.state in _ASTRAY:
+        return True
+    carriers = {one.name for one in (*facts.of_role("relay"), *facts.consumers_of(delivery.queue)) if one.is_at_work}
+    others = [one for one in facts.consumers_of(delivery.queue) if one.is_at_work and one.name not in names]
+    is_relays = any(relay.name in names for relay in facts.of_role("relay"))
+    return conclusion.state in _WITH_THE_BROKER and bool(names & carriers) and (is_relays or not others)
 
 
 _GROUND_UP: Final = {kind: number for number, kind in enumerate(Kind)}
@@ -88,7 +109,9 @@ def _as_victim(resource: Resource) -> Diagnosis:
 
 def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     state = conclusion.state
-    if not (state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER):  # the relay does stand before it
+    stands_before_it = state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER
+    sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind is Kind.WIRING
+    if not (stands_before_it or sees_nobody):
         state = _INSTEAD.get(state, state)
     return replace(
         conclusion,

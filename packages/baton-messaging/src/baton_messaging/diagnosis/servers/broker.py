@@ -1,0 +1,177 @@
+"""The broker's condition as a diagnosis: why it takes no messages, and the command of its own that mends it.
+
+Sources: Redis' manual, "Error handling" and "ACL"; RabbitMQ's manual, "Access Control", "Memory and Disk Alarms".
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from celery import current_app
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from baton_messaging.diagnosis.servers.broker_room import rabbitmq_room, redis_room
+from baton_messaging.health import resource
+from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.resource import Resource
+from baton_messaging.health.wording import duration
+from baton_messaging.routing.ownership import platform_owner
+
+_WANTED: Final = _("a broker that takes, keeps and gives messages")
+_FOUND: Final[Mapping[Condition, Any]] = {
+    Condition.AWAY: _("the broker does not answer"),
+    Condition.REFUSES: _("the broker takes no messages"),
+    Condition.READ_ONLY: _("the broker is read-only"),
+    Condition.FULL: _("the broker is full"),
+    Condition.NOT_PERMITTED: _("the broker does not let us in, or not everywhere"),
+    Condition.DIFFERENT: _("the broker is not set up as this project declares it"),
+}
+#: By a word of the server, what is to be done where the condition alone does not tell.
+_BY_WORD: Final[tuple[tuple[str, Text, str], ...]] = (
+    ("LOADING", _("Wait: it reads its file after a start, and answers when it has."), "INFO persistence"),
+    ("MISCONF", _("It cannot write to its disk: make room or mend the disk, then it goes on."), "INFO persistence"),
+    ("NOREPLICAS", _("Bring its replicas back, or lower min-replicas-to-write."), "CONFIG SET min-replicas-to-write 0"),
+    ("max number of clients", _("Close connections, or raise maxclients. See who holds them."), "CLIENT LIST"),
+    ("CLUSTERDOWN", _("Bring the missing nodes of the cluster back."), "CLUSTER INFO"),
+    ("BUSY", _("A script runs without end: end it."), "SCRIPT KILL"),
+)
+
+
+def resource_of(_health: Health) -> Resource:
+    """Return what the diagnoses are about."""
+    return resource.BROKER
+
+
+def what_of(_health: Health) -> Text:
+    """Return the name of the question."""
+    return _("broker")
+
+
+def well(health: Health) -> Text:
+    """Return what is said of a broker that does the work."""
+    return format_lazy(
+        _("{product} takes and gives a message in {age} ({server})"),
+        product=product_of(health),
+        age=duration(health.seconds),
+        server=health.server,
+    )
+
+
+def product_of(health: Health) -> str:
+    """Return name and version of the broker, as far as it tells."""
+    facts = health.facts
+    if "redis_version" in facts:
+        name = str(facts.get("server_name") or "redis").capitalize()
+        return f"{name} {facts.get('valkey_version') or facts['redis_version']}"
+    return f"{facts.get('product', '')} {facts.get('version', '')}".strip() or "broker"
+
+
+def trouble(health: Health) -> Diagnosis:
+    """Return why the work stands still, and what mends it."""
+    address = Address.current()
+    remedy, command = _remedy(health, address)
+    return Diagnosis(
+        resource.BROKER,
+        what_of(health),
+        Status.FINDING,
+        format_lazy(
+            "{found} ({server}: {said})",
+            found=_FOUND[health.condition],
+            server=health.server or address.name,
+            said=health.said,
+        ),
+        _WANTED,
+        remedy,
+        platform_owner(),
+        command=command,
+        stops_work=True,
+    )
+
+
+class Address:
+    """Where the broker is, for the commands of its own."""
+
+    def __init__(self, connection: Any) -> None:
+        self.is_amqp = connection.transport.driver_type == "amqp"
+        self.host, self.port = connection.hostname or "localhost", connection.port or connection.default_port
+        self.user = connection.userid or ("guest" if self.is_amqp else "default")
+        self.vhost = connection.virtual_host or "/"
+
+    @classmethod
+    def current(cls) -> "Address":
+        """Return the address that this process uses, without asking anybody."""
+        return cls(current_app.connection_for_write())
+
+    @property
+    def name(self) -> str:
+        """Return it without login."""
+        return f"{self.host}:{self.port}/{self.vhost.lstrip('/')}"
+
+    def cli(self, command: str) -> str:
+        """Return a command for Valkey or Redis."""
+        return f"valkey-cli -h {self.host} -p {self.port} {command}"
+
+
+def _remedy(health: Health, address: Address) -> tuple[Text, str]:
+    if not address.is_amqp:
+        for word, remedy, command in _BY_WORD:
+            if word in health.said:
+                return remedy, address.cli(command)
+    return (_of_rabbitmq if address.is_amqp else _of_redis)(health, address)
+
+
+def _of_redis(health: Health, address: Address) -> tuple[Text, str]:
+    match health.condition:
+        case Condition.READ_ONLY:
+            text = _("It is a replica: make it the primary again (REPLICAOF NO ONE), or point CELERY_BROKER_URL to it.")
+            return text, address.cli("REPLICAOF NO ONE")
+        case Condition.FULL:
+            text = _("Give it memory (maxmemory), or workers to empty its queues. The outbox keeps what waits.")
+            return text, address.cli("INFO memory")
+        case Condition.NOT_PERMITTED:
+            text = _("Correct the password in CELERY_BROKER_URL, or give user {user} back what it may do (ACL).")
+            return format_lazy(text, user=address.user), address.cli(f"ACL SETUSER {address.user} on ~* '&*' +@all")
+        case Condition.AWAY:
+            return _away(), address.cli("PING")
+        case _:
+            return _("Do what the broker says. What is in the outbox waits safely."), address.cli("INFO")
+
+
+def _of_rabbitmq(health: Health, address: Address) -> tuple[Text, str]:
+    vhost, user = shlex.quote(address.vhost), shlex.quote(address.user)
+    match health.condition:
+        case Condition.NOT_PERMITTED:
+            text = _("Give user {user} its rights in vhost {vhost} back, or correct its password in CELERY_BROKER_URL.")
+            command = f"rabbitmqctl set_permissions -p {vhost} {user} '.*' '.*' '.*'"
+            return format_lazy(text, user=address.user, vhost=address.vhost), command
+        case Condition.FULL:
+            text = _("Give it memory or disk, or workers to empty its queues. The outbox keeps what waits.")
+            return text, f"rabbitmqctl list_queues -p {vhost} name messages memory; rabbitmq-diagnostics alarms"
+        case Condition.DIFFERENT:
+            text = _("Give its queues, exchanges and policies what this release declares; see what they have.")
+            return (
+                text,
+                f"rabbitmqctl list_policies -p {vhost}; rabbitmqctl list_queues -p {vhost} name arguments policy",
+            )
+        case Condition.AWAY:
+            return _away(), "rabbitmq-diagnostics status"
+        case _:
+            text = _("Do what the broker says. What is in the outbox waits safely.")
+            return text, "rabbitmq-diagnostics check_running; rabbitmq-diagnostics alarms"
+
+
+def _away() -> Text:
+    return _(
+        "Bring the broker back, or correct CELERY_BROKER_URL. What is in the outbox waits safely; nothing is lost."
+    )
+
+
+def observations(health: Health) -> Iterator[Diagnosis]:
+    """Return how it is set up, and what room it has, as far as it tells."""
+    facts = health.facts
+    if "redis_version" in facts:
+        yield from redis_room(facts, Address.current().cli("").rstrip())
+    elif "version" in facts:
+        yield from rabbitmq_room(facts)

@@ -1,0 +1,114 @@
+"""A look at the servers: by this process, now, and by each process that works, as its heartbeat has it.
+
+What those see who do the work counts before what a shell sees: a mail server that this machine reaches is of no use
+where the worker's machine does not. The answers of processes are some seconds, of services up to some minutes old.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from baton_messaging.diagnosis.servers.diagnose import diagnose
+from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import CONDITIONS, duration
+from baton_messaging.models import Heartbeat
+
+#: Seconds after which what a process has seen may have passed.
+MAX_CERTAIN_AGE_SECONDS: Final = 60.0
+#: What every process needs, and each asks so often that only what is new counts.
+COMMON: Final = ("database", "broker")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one process has seen of a server, so many seconds ago."""
+
+    process: str
+    health: Health
+    age_seconds: float
+
+
+def seen_by_processes() -> dict[str, list[Seen]]:
+    """Return what the living processes have seen, by the name of the check. One query. Raises the database's errors."""
+    found: dict[str, list[Seen]] = defaultdict(list)
+    for beat in Heartbeat.objects.fresh().exclude(health=[]).order_by("name"):
+        for told in beat.health:
+            health = _health(told)
+            age = (beat.looked_at - health.checked_at).total_seconds() if health.checked_at else 0.0
+            found[health.name].append(Seen(beat.name, health, max(0.0, age)))
+    return found
+
+
+def compared(own: Iterable[Health], seen: Mapping[str, list[Seen]]) -> Iterator[Diagnosis]:
+    """Return the diagnoses of what this process sees, and of what the others see otherwise."""
+    healths = {health.name: health for health in own}
+    for name in dict.fromkeys((*healths, *seen)):
+        health = healths.get(name)
+        troubled = [one for one in seen.get(name, ()) if not one.health.does_the_work]
+        if health is not None and (not health.does_the_work or not troubled):
+            yield from diagnose(health)
+        elif name in COMMON:
+            yield from diagnose(health) if health else ()
+            yield from (_cut_off(one) for one in troubled if one.age_seconds < MAX_CERTAIN_AGE_SECONDS)
+        else:
+            yield from _at_work(troubled, health)
+
+
+def _at_work(troubled: list[Seen], own: Health | None) -> Iterator[Diagnosis]:
+    """Return the diagnosis of a service that fails where the work is."""
+    if not troubled:
+        return
+    latest = min(troubled, key=lambda one: one.age_seconds)
+    is_fresh = latest.age_seconds < MAX_CERTAIN_AGE_SECONDS
+    for diagnosis in diagnose(latest.health):
+        found = format_lazy(
+            _("as {processes} sees it, {age} ago: {found}"),
+            processes=_names(troubled),
+            age=duration(latest.age_seconds),
+            found=diagnosis.found,
+        )
+        if own is not None:
+            here = format_lazy(_("as this process sees it: {condition}"), condition=CONDITIONS[own.condition])
+            found = format_lazy("{found}; {here}", found=found, here=here)
+        confidence = diagnosis.confidence if is_fresh else Confidence.LIKELY
+        yield replace(diagnosis, found=found, confidence=confidence, since=latest.health.checked_at)
+
+
+def _cut_off(one: Seen) -> Diagnosis:
+    """Return the diagnosis of a process that alone does not reach what all others do."""
+    (diagnosis, *_others) = diagnose(one.health)
+    found = _("{process} sees: {found}; other processes do not")
+    return replace(
+        diagnosis,
+        about=Resource(Kind.PROCESS, one.process),
+        status=Status.FINDING,
+        found=format_lazy(found, process=one.process, found=diagnosis.found),
+        confidence=Confidence.LIKELY,
+        since=one.health.checked_at,
+    )
+
+
+def _names(seen: Iterable[Seen], *, at_most: int = 3) -> str:
+    names = [one.process for one in seen]
+    return ", ".join(names[:at_most]) + (f" (+{len(names) - at_most})" if len(names) > at_most else "")
+
+
+def _health(told: Mapping[str, Any]) -> Health:
+    """Read what Health.as_dict() wrote."""
+    at = told.get("checked_at")
+    return Health(
+        name=str(told["name"]),
+        condition=Condition(told["condition"]),
+        said=str(told.get("said", "")),
+        server=str(told.get("server", "")),
+        seconds=told.get("seconds"),
+        checked_at=datetime.fromisoformat(at) if at else None,
+        facts=told.get("facts") or {},
+    )

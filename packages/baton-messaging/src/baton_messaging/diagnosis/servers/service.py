@@ -1,0 +1,105 @@
+"""Mail, storage, and what else an app works with: its condition as a diagnosis. The platform runs these servers."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import duration
+from baton_messaging.routing.ownership import platform_owner
+
+#: Days before a certificate ends that it is told of: the time that a person takes for a new one.
+MIN_CERTIFICATE_DAYS: Final = 14
+
+_FOUND: Final[Mapping[Condition, Any]] = {
+    Condition.AWAY: _("{name} does not answer"),
+    Condition.REFUSES: _("{name} refuses"),
+    Condition.READ_ONLY: _("{name} takes no writes"),
+    Condition.FULL: _("{name} is full"),
+    Condition.NOT_PERMITTED: _("{name} does not let us in"),
+    Condition.DIFFERENT: _("{name} is not as this project expects it"),
+}
+_REMEDIES: Final[Mapping[Condition, Text]] = {
+    Condition.AWAY: _("Bring it back, or correct its address in the settings. It is tried again by itself."),
+    Condition.REFUSES: _("Ask those who run it; what needs it is tried again by itself."),
+    Condition.READ_ONLY: _("Let the settings name one that takes writes, or mount it writable."),
+    Condition.FULL: _("Make room, or raise its quota."),
+    Condition.NOT_PERMITTED: _("Correct login, key or rights in the settings, or have them given back."),
+    Condition.DIFFERENT: _("Compare its settings here with what it is."),
+}
+#: The settings of what Django itself knows.
+_SETTINGS: Final = {"mail": "MAILERS, EMAIL_… (EMAIL_URL)", "network": "/etc/resolv.conf"}
+
+
+def resource_of(health: Health) -> Resource:
+    """Return what the diagnoses are about: consumers name it in ``depends_on``."""
+    return Resource(Kind.SERVICE, health.name)
+
+
+def what_of(health: Health) -> Text:
+    """Return the name of the question."""
+    return health.name
+
+
+def well(health: Health) -> Text:
+    """Return what is said of a server that does the work."""
+    return format_lazy(
+        _("{server} does the work, in {age}"), server=health.server or health.name, age=duration(health.seconds)
+    )
+
+
+def trouble(health: Health) -> Diagnosis:
+    """Return what it says, and what is to be done."""
+    words = ": ".join(part for part in (health.server, health.said) if part)
+    setting = _SETTINGS.get(health.name, "")
+    return Diagnosis(
+        resource_of(health),
+        what_of(health),
+        Status.FINDING,
+        format_lazy("{found} ({words})", found=format_lazy(_FOUND[health.condition], name=health.name), words=words),
+        _("a server that does what the work needs"),
+        format_lazy("{remedy} ({setting})", remedy=_remedy(health), setting=setting) if setting else _remedy(health),
+        platform_owner(),
+        command=str(health.facts.get("command") or ""),
+        stops_work=True,
+    )
+
+
+def _remedy(health: Health) -> Text:
+    if "certificate" in health.said:
+        return _("Renew its certificate, or let this machine trust the one who signed it.")
+    return _REMEDIES[health.condition]
+
+
+def observations(health: Health) -> Iterator[Diagnosis]:
+    """Return what will be wrong soon: a certificate that ends."""
+    yield from certificates(health)
+
+
+def certificates(health: Health) -> Iterator[Diagnosis]:
+    """Return a warning before the server's certificate ends."""
+    told: Any = health.facts.get("certificate") or {}
+    days = told.get("days_left") if isinstance(told, Mapping) else None
+    if days is None or days >= MIN_CERTIFICATE_DAYS:
+        return
+    ends = told.get("not_after") or told.get("ends_at")
+    yield Diagnosis(
+        Resource(Kind.SETTING, f"certificate of {health.name}"),
+        format_lazy(_("certificate of {name}"), name=health.name),
+        Status.FINDING,
+        format_lazy(
+            _("{server}: ends in {days} days ({ends})"), server=health.server, days=f"{days:g}", ends=_day(ends)
+        ),
+        format_lazy(_("{days} days or more"), days=MIN_CERTIFICATE_DAYS),
+        _("Renew it: when it has ended, nothing that needs this server works."),
+        platform_owner(),
+    )
+
+
+def _day(text: Any) -> str:
+    return f"{datetime.fromisoformat(text):%Y-%m-%d}" if isinstance(text, str) and text[:4].isdigit() else str(text)

@@ -1,0 +1,155 @@
+"""Sessions in the way as diagnoses: those that others wait for, that keep a transaction open, or a prepared one."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from baton_messaging.diagnosis import commands
+from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import duration
+from baton_messaging.routing.ownership import platform_owner
+
+#: Seconds that others may wait for a session before it is told of: a busy row is waited for now and then.
+MAX_BLOCKED_SECONDS: Final = 5.0
+#: Seconds that a transaction may be left open without doing anything.
+MAX_IDLE_SECONDS: Final = 300.0
+#: Transactions that the oldest snapshot may be behind: dead rows since then cannot be vacuumed away.
+MAX_XMIN_AGE: Final = 2_000_000
+
+
+def told(session: Mapping[str, Any]) -> str:
+    """Return who a session is, and since when it is in its state: what a person needs to find its owner."""
+    parts = [
+        str(session.get("user") or ""),
+        str(session.get("application") or ""),
+        str(session.get("client") or ""),
+        f"{session.get('state') or ''} since {_time(session.get('since'))}".strip(),
+    ]
+    return f"{session['pid']} ({', '.join(part for part in parts if part)})"
+
+
+def waiting_sessions(facts: Mapping[str, Any], now: datetime | None) -> Iterator[Diagnosis]:
+    """Return the sessions that others wait for, and those that hold what nobody waits for yet."""
+    blocking = set()
+    for session in facts.get("blockers") or ():
+        since = _moment(session.get("blocks_since"))
+        if since is None or now is None or (now - since).total_seconds() >= MAX_BLOCKED_SECONDS:
+            blocking.add(session["pid"])
+            yield _blocker(session, since)
+    for session in facts.get("idle_in_transaction") or ():
+        if session["pid"] not in blocking and (session.get("seconds") or 0) >= MAX_IDLE_SECONDS:
+            yield _idle(session)
+    for transaction in facts.get("prepared_transactions") or ():
+        if (transaction.get("seconds") or 0) >= MAX_IDLE_SECONDS:
+            yield _prepared(transaction)
+    yield from _horizon(facts)
+
+
+def _blocker(session: Mapping[str, Any], since: datetime | None) -> Diagnosis:
+    blocks = session.get("blocks") or ()
+    found = _("session {session} holds what {count} others wait for ({pids}); its last statement: {statement}")
+    return _finding(
+        f"session {session['pid']}",
+        _("a session that others wait for"),
+        format_lazy(
+            found,
+            session=told(session),
+            count=len(blocks),
+            pids=", ".join(map(str, blocks)),
+            statement=session.get("statement") or "?",
+        ),
+        format_lazy(_("Let {user} end the transaction, or end its session."), user=session.get("user") or "?"),
+        commands.sql(f"SELECT pg_terminate_backend({session['pid']})"),
+        since=since,
+    )
+
+
+def _idle(session: Mapping[str, Any]) -> Diagnosis:
+    found = _("session {session} has left a transaction open for {age}; its last statement: {statement}")
+    return _finding(
+        f"session {session['pid']}",
+        _("a transaction that was left open"),
+        format_lazy(
+            found,
+            session=told(session),
+            age=duration(session.get("seconds")),
+            statement=session.get("statement") or "?",
+        ),
+        _("End it: it keeps locks, and old rows from being vacuumed away."),
+        commands.sql(f"SELECT pg_terminate_backend({session['pid']})"),
+        since=_moment(session.get("since")),
+    )
+
+
+def _prepared(transaction: Mapping[str, Any]) -> Diagnosis:
+    found = _("prepared transaction {name} of {user} is open for {age}")
+    return _finding(
+        f"prepared {transaction['gid']}",
+        _("a transaction that was left open"),
+        format_lazy(found, name=transaction["gid"], user=transaction["user"], age=duration(transaction.get("seconds"))),
+        _("Commit or roll it back: it keeps its locks over restarts."),
+        commands.sql(f"ROLLBACK PREPARED '{transaction['gid']}'"),
+        since=_moment(transaction.get("since")),
+    )
+
+
+def _horizon(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
+    for holder in facts.get("xmin_holders") or ():
+        if (holder.get("xmin_age") or 0) > MAX_XMIN_AGE:
+            found = _("{kind} {name} ({user}, {application}) keeps all rows of the last {count} transactions")
+            yield _finding(
+                f"xmin {holder['name']}",
+                _("old rows that cannot be vacuumed away"),
+                format_lazy(
+                    found,
+                    kind=holder["kind"],
+                    name=holder["name"],
+                    user=holder.get("user") or "-",
+                    application=holder.get("application") or "-",
+                    count=f"{holder['xmin_age']:,}",
+                ),
+                _("End it, or drop the slot that nobody reads: tables and queries grow slow."),
+                _release(holder),
+            )
+            return  # the oldest one decides; after it the next is seen
+
+
+def _release(holder: Mapping[str, Any]) -> str:
+    match holder["kind"]:
+        case "session":
+            return commands.sql(f"SELECT pg_terminate_backend({holder['name']})")
+        case "replication slot":
+            return commands.sql(f"SELECT pg_drop_replication_slot('{holder['name']}')")
+        case "prepared transaction":
+            return commands.sql(f"ROLLBACK PREPARED '{holder['name']}'")
+        case _:
+            return commands.sql("SELECT application_name, backend_xmin FROM pg_stat_replication")
+
+
+def _finding(
+    name: str, what: Text, found: Text, remedy: Text, command: str, *, since: datetime | None = None
+) -> Diagnosis:
+    return Diagnosis(
+        Resource(Kind.DATA, name),
+        what,
+        Status.FINDING,
+        found,
+        _("none"),
+        remedy,
+        platform_owner(),
+        command=command,
+        since=since,
+    )
+
+
+def _moment(text: Any) -> datetime | None:
+    return datetime.fromisoformat(text) if isinstance(text, str) else None
+
+
+def _time(text: Any) -> str:
+    moment = _moment(text)
+    return f"{moment:%H:%M:%S}" if moment else "?"

@@ -1,0 +1,82 @@
+"""Settings of a role or database as diagnoses: those by which work that is well written fails, or is lost."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from baton_messaging.diagnosis import commands
+from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.routing.ownership import platform_owner
+
+#: A time-out on the role below this ends statements that are merely busy. Seconds.
+MIN_TIMEOUT_SECONDS: Final = 30.0
+_UNITS: Final = {"": 0.001, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
+_TIMEOUTS: Final = ("statement_timeout", "lock_timeout", "transaction_timeout", "idle_in_transaction_session_timeout")
+
+
+def harmful_settings(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
+    """Return the settings of our role or database that are in the way."""
+    for setting in _of_ours(facts):
+        name, value = setting["name"], setting["value"]
+        if _is_harmful(name, value):
+            yield Diagnosis(
+                Resource(Kind.SETTING, name),
+                format_lazy(_("{name} of the database's role"), name=name),
+                Status.FINDING,
+                format_lazy(
+                    _("{name} = {value}, set for role {user}, database {database}"),
+                    name=name,
+                    value=value,
+                    user=setting.get("user") or _("every one"),
+                    database=setting.get("database") or _("every one"),
+                ),
+                _("the server's default"),
+                _("Take it back: it ends work that is only busy, or lets committed work be lost."),
+                platform_owner(),
+                command=_reset(setting),
+            )
+
+
+def read_only_setting(facts: Mapping[str, Any]) -> str:
+    """Return the command that makes transactions writable again."""
+    for setting in _of_ours(facts):
+        if setting["name"] == "default_transaction_read_only":
+            return _reset(setting)
+    return commands.sql("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()")
+
+
+def _of_ours(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Return what is set for our role, our database, or both."""
+    ours = (facts.get("server") or {}).get("user")
+    return (setting for setting in facts.get("settings") or () if setting.get("user") in (None, ours))
+
+
+def _is_harmful(name: str, value: str) -> bool:
+    match name:
+        case "default_transaction_read_only":
+            return value == "on"
+        case "session_replication_role":
+            return value != "origin"
+        case "synchronous_commit":
+            return value == "off"
+        case _ if name in _TIMEOUTS:
+            return 0 < _seconds(value) < MIN_TIMEOUT_SECONDS
+        case _:
+            return False
+
+
+def _seconds(value: str) -> float:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", value)
+    return float(match[1]) * _UNITS.get(match[2], 0.0) if match else 0.0
+
+
+def _reset(setting: Mapping[str, Any]) -> str:
+    user, database = setting.get("user"), setting.get("database")
+    if not user:
+        return commands.sql(f'ALTER DATABASE "{database}" RESET {setting["name"]}')
+    within = f' IN DATABASE "{database}"' if database else ""
+    return commands.sql(f'ALTER ROLE "{user}"{within} RESET {setting["name"]}')

@@ -1,0 +1,61 @@
+"""What may take all the time that there is, is asked at the same time: broker, causes, and the apps' own checks.
+
+Each in a thread with a connection of its own, which is left behind when time is up: a storage may hang, or a server.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from baton_messaging.database.deadline import Deadline
+from baton_messaging.diagnosis.installation import current_causes
+from baton_messaging.diagnosis.triage.gather.broker import BrokerSnapshot, broker_question, snapshot_of
+from baton_messaging.diagnosis.triage.gather.deadline import SERVERS_SECONDS
+from baton_messaging.health.answers import Answer, NoAnswer, Question, answers_within
+from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.recovery.findings import contradicting
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class ServersSnapshot:
+    """What they said. Without an answer there are no causes, and no contradictions: the rules answer alone."""
+
+    broker: BrokerSnapshot
+    causes: tuple[Diagnosis, ...] = ()
+    contradictions: dict[str, tuple[Diagnosis, ...]] = field(default_factory=dict)  # by key
+
+
+def ask_servers(
+    queues: Collection[str],
+    message_ids: Collection[str] = (),
+    *,
+    keys: Collection[str] = (),
+    seconds: float = SERVERS_SECONDS,
+) -> ServersSnapshot:
+    """Ask where messages are, what stops work, and what contradicts "done" about some keys."""
+    questions: dict[str, Question[Any]] = {"broker": broker_question(queues, message_ids), "causes": _causes}
+    if keys:
+        questions["contradictions"] = lambda _deadline: contradicting(keys)
+    answers = answers_within(seconds, questions)
+    contradictions = _value(answers.get("contradictions"), without={})
+    return ServersSnapshot(
+        snapshot_of(answers["broker"]),
+        tuple(_value(answers["causes"], without=())),
+        {key: tuple(found) for key, found in contradictions.items()},
+    )
+
+
+def _causes(deadline: Deadline) -> tuple[Diagnosis, ...]:
+    return current_causes(deadline.seconds_left)
+
+
+def _value(answer: Answer[Any] | None, *, without: Any) -> Any:
+    if answer is None:
+        return without
+    if answer.error and not isinstance(answer.error, NoAnswer):
+        log.warning("not_answered", error_class=type(answer.error).__name__)
+    return without if answer.value is None else answer.value

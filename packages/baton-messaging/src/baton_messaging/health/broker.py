@@ -1,0 +1,178 @@
+"""The check of the broker sends a message through a queue of its own: published, confirmed, taken, acknowledged.
+
+Where workers read from another address than the relay writes to, it is published there and taken here: two brokers are
+found out because the message does not arrive.
+
+The queue is bounded, whatever kills the check. On RabbitMQ it is exclusive: it ends with its connection. On Redis its
+name is one of SLOTS; its keys expire, and a message that a worker has restored from a check that was killed is taken by
+the next one of that slot. Whoever lists queues or deliveries knows it by QUEUE_PREFIX.
+"""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import kombu
+from celery import current_app
+
+from baton_messaging.broker.errors import UnroutableMessage
+from baton_messaging.broker.rabbitmq.timeouts import answering_within
+from baton_messaging.database.deadline import Deadline
+from baton_messaging.health import broker_facts
+from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.refusals import Refusal, classify
+from baton_messaging.health.registry import health_check
+from baton_messaging.routing.queues import EXCHANGE
+
+QUEUE_PREFIX: Final = "baton.health."
+SLOTS: Final = 64
+_EXPIRES_SECONDS: Final = 60
+#: RabbitMQ writes to each connection this often, and so notices one that it does not read from, and which is gone.
+_HEARTBEAT_SECONDS: Final = 10
+_MAX_FOREIGN: Final = 20  # messages in the queue that are not ours: of checks that were killed
+
+
+@health_check("broker")
+def check_broker(deadline: Deadline) -> Health:
+    """Send a message through the broker; say which one it is and how it does."""
+    app: Any = current_app
+    asked = app.connection_for_write()
+    try:
+        with broker_connection(deadline, is_write=True) as writer:
+            if _identity(writer) == _identity(app.connection_for_read()):
+                return _checked(writer, writer, deadline)
+            asked = app.connection_for_read()
+            with broker_connection(deadline) as reader:
+                return _checked(writer, reader, deadline)
+    except Exception as error:  # there is no connection
+        refusal = classify(error)
+        return Health("broker", refusal.condition, refusal.said, _server(asked))
+
+
+@contextmanager
+def broker_connection(deadline: Deadline, *, is_write: bool = False) -> Iterator[kombu.Connection]:
+    """Connect as a worker does, or with ``is_write`` as the relay does, and wait for nothing beyond the deadline.
+
+    Raises the connection's errors. Hazard: of Redis each answer may take as long as was left in the beginning.
+    """
+    app: Any = current_app
+    connect = app.connection_for_write if is_write else app.connection_for_read
+    seconds = deadline.seconds_left
+    connection = connect(connect_timeout=seconds, heartbeat=_HEARTBEAT_SECONDS)
+    limits: dict[str, Any] = {"socket_timeout": seconds, "socket_connect_timeout": seconds}
+    if connection.transport.driver_type == "amqp":
+        limits = {"read_timeout": seconds, "write_timeout": seconds}
+    connection.transport_options = {**(connection.transport_options or {}), **limits, "max_retries": 0}
+    try:
+        connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=seconds)
+        with answering_within(connection, seconds):
+            yield connection
+    finally:
+        connection.release()
+
+
+def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline) -> Health:
+    refusal, has_arrived = None, False
+    try:
+        if _is_amqp(writer):
+            _publish_as_relay_does(writer)
+        has_arrived = _send_through(writer, reader, deadline)
+    except Exception as error:  # whatever the client makes of it
+        refusal = _refusal(error)
+    facts = _facts(reader, deadline)
+    if reader is not writer:
+        facts["written_to"] = {"server": _server(writer), **_facts(writer, deadline)}
+    if refusal is None and not has_arrived:
+        elsewhere = f"what is published to {_server(writer)} does not arrive at {_server(reader)}"
+        refusal = Refusal(Condition.DIFFERENT, _LOST if reader is writer else elsewhere)
+    if refusal is not None and refusal.condition is Condition.NOT_KNOWN and (refused := facts.get("not_permitted")):
+        refusal = Refusal(Condition.NOT_PERMITTED, next(iter(refused.values())))  # a queue of the work, too
+    if refusal is None and (different := facts.get("different")):
+        refusal = Refusal(Condition.DIFFERENT, "; ".join(different.values()))
+    condition, said = (refusal.condition, refusal.said) if refusal else (Condition.OK, "")
+    return Health("broker", condition, said, _server(reader), facts=facts)
+
+
+_LOST: Final = "a message that the broker has taken is not there to be consumed"
+
+
+def _publish_as_relay_does(connection: kombu.Connection) -> None:
+    """Publish to the project's exchange, for no queue: the right to write there is asked for, and nothing is left."""
+    channel: Any = connection.channel()
+    try:
+        producer = kombu.Producer(channel, auto_declare=False)
+        producer.publish({}, exchange=EXCHANGE.name, routing_key=f"{QUEUE_PREFIX}none", mandatory=True, retry=False)
+    except UnroutableMessage:
+        return
+    finally:
+        channel.close()
+
+
+def _send_through(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline) -> bool:
+    name, content = _queue_name(reader), os.urandom(8).hex()
+    taking: Any = reader.channel()
+    queue = kombu.Queue(name, exchange="", durable=False, exclusive=_is_amqp(reader), expires=_EXPIRES_SECONDS)
+    try:
+        taken = queue.bind(taking)
+        taken.queue_declare()
+        sending: Any = taking if writer is reader else writer.channel()
+        if sending is not taking and not _is_amqp(writer):
+            queue.bind(sending).queue_declare()  # there it shall expire, too
+        kombu.Producer(sending, auto_declare=False).publish(content, exchange="", routing_key=name, retry=False)
+        return _is_taken(taken, content, deadline)
+    finally:
+        taking.close()
+
+
+def _is_taken(queue: Any, content: str, deadline: Deadline) -> bool:
+    for _ in range(_MAX_FOREIGN):
+        message = queue.get(no_ack=False)
+        if message is None or deadline.has_passed:
+            return False
+        message.ack()
+        if message.payload == content:
+            return True
+    return False
+
+
+def _queue_name(connection: kombu.Connection) -> str:
+    if _is_amqp(connection):
+        return f"{QUEUE_PREFIX}{socket.gethostname()}.{os.getpid()}.{os.urandom(4).hex()}"
+    return f"{QUEUE_PREFIX}{os.getpid() % SLOTS}"
+
+
+def _refusal(error: Exception) -> Refusal:
+    """Classify. That the check's own queue is forbidden says nothing of the others: rights go by names."""
+    refusal = classify(error)
+    if refusal.condition is Condition.NOT_PERMITTED and _is_about_own_queue(refusal.said):
+        return Refusal(Condition.NOT_KNOWN, f"{refusal.said}: allow the names that begin with {QUEUE_PREFIX}")
+    return refusal
+
+
+def _is_about_own_queue(said: str) -> bool:
+    return QUEUE_PREFIX in said or "permissions to access a key" in said or "no permissions to access the" in said
+
+
+def _facts(connection: kombu.Connection, deadline: Deadline) -> dict[str, Any]:
+    try:
+        if _is_amqp(connection):
+            return broker_facts.rabbitmq_facts(connection, deadline)
+        return broker_facts.redis_facts(connection)
+    except Exception as error:  # the answer is known already
+        return {"not_told": classify(error).said}
+
+
+def _identity(connection: Any) -> tuple[str, str]:
+    return _server(connection), str(connection.userid)
+
+
+def _is_amqp(connection: kombu.Connection) -> bool:
+    return bool(connection.transport.driver_type == "amqp")
+
+
+def _server(connection: Any) -> str:
+    """Return host:port/name without the login; of several addresses the one in use."""
+    port = connection.port or connection.transport.default_port
+    return f"{connection.hostname}:{port}/{(connection.virtual_host or '').strip('/')}"

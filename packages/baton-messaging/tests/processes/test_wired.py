@@ -1,0 +1,97 @@
+"""How wirings are compared: rows in, differences out."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from baton_messaging.processes.wired import Wired, differences
+
+NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+BROKER = {"address": "mq:6379/0", "id": "run1/0"}
+KEYS = {"signs": "k1", "accepts": ["k1"]}
+RELEASE = {"project": "1.0", "celery": "5.7.0"}
+
+
+def process(name: str, *, minutes: float = 60, role: str = "worker", **wiring: Any) -> Wired:
+    """Return a process that started so many minutes ago, wired as all others but for what is given."""
+    started = NOW - timedelta(minutes=minutes)
+    facts = {"broker": BROKER, "keys": KEYS, "release": RELEASE, "storage": {"exports": "s1"}, **wiring}
+    return Wired(name, role, "vm", 1, started, started, NOW, facts, NOW)
+
+
+def told(*processes: Wired) -> list[tuple[str, list[str], str, str]]:
+    return [
+        (one.aspect, [odd.name for odd in one.odd], one.odd_value, one.usual_value) for one in differences(processes)
+    ]
+
+
+def test_what_is_wired_alike_does_not_differ() -> None:
+    assert told() == told(process("a")) == told(process("a"), process("b")) == []
+
+
+@pytest.mark.parametrize(
+    ("wiring", "expected"),
+    [
+        ({"broker": {"address": "new:6379/0", "id": "run2/0"}}, ("broker", "new:6379/0", "mq:6379/0")),
+        ({"broker": {**BROKER, "id": "run2/0"}}, ("broker", "mq:6379/0 (server run2/0)", "mq:6379/0 (server run1/0)")),
+        ({"keys": {"signs": "k2", "accepts": ["k2"]}}, ("keys", "k2", "k1")),
+        ({"storage": {"exports": "s2"}}, ("storage", "exports s2", "exports s1")),
+        ({"release": {**RELEASE, "project": "0.9"}}, ("release", "project 0.9", "project 1.0")),
+    ],
+)
+def test_the_one_that_differs_from_most_is_named(wiring: dict[str, Any], expected: tuple[str, str, str]) -> None:
+    aspect, here, there = expected
+    assert told(process("a"), process("odd", **wiring), process("b")) == [(aspect, ["odd"], here, there)]
+
+
+def test_one_server_by_two_names_is_one_server() -> None:
+    assert told(process("a"), process("b", broker={"address": "10.0.0.5:6379/0", "id": "run1/0"})) == []
+
+
+def test_what_is_not_known_differs_from_nothing() -> None:
+    assert told(process("a"), process("b", broker={"address": "elsewhere:1/0", "id": ""}, keys={}, storage={})) == []
+
+
+def test_a_server_that_has_just_restarted_is_no_other_server() -> None:
+    """One process has seen its new id, the other has not looked yet."""
+    seen = replace(process("a", broker={**BROKER, "id": "run2/0"}), wired_at=NOW, checked_at=NOW)
+    not_yet = replace(process("b"), checked_at=NOW - timedelta(seconds=20))
+    assert told(seen, not_yet) == []
+    later = NOW + timedelta(seconds=40)
+    both = [replace(seen, checked_at=later), replace(not_yet, checked_at=later)]
+    assert [aspect for aspect, *_rest in told(*both)] == ["broker"]
+
+
+def test_of_two_that_are_equally_many_both_are_named_and_the_older_is_usual() -> None:
+    old, new = process("old", minutes=60), process("new", minutes=5, keys={"signs": "k2", "accepts": ["k2"]})
+    (one,) = differences([new, old])
+    assert one.is_tie
+    assert ([odd.name for odd in one.odd], [usual.name for usual in one.usual]) == (["new"], ["old"])
+    assert one.since == NOW - timedelta(minutes=5)
+
+
+@pytest.mark.parametrize(
+    ("old_accepts", "is_found"),
+    [
+        (["k1"], True),  # the new key came at once: what is signed with it dies in the old process
+        (["k1", "k2"], False),  # first accepted everywhere, then used
+    ],
+)
+def test_while_keys_rotate_each_must_accept_both(old_accepts: list[str], *, is_found: bool) -> None:
+    old = process("old", keys={"signs": "k1", "accepts": old_accepts})
+    new = process("new", keys={"signs": "k2", "accepts": ["k1", "k2"]})
+    assert bool(told(old, new)) is is_found
+
+
+@pytest.mark.parametrize(("minutes", "is_rollout"), [(3, True), (15, False)])
+def test_another_release_is_a_finding_only_when_it_stays(minutes: float, *, is_rollout: bool) -> None:
+    """Counted from the later of both: at first the old ones are many, then they are few."""
+    newer = {**RELEASE, "project": "1.1"}
+    many, one = [process("a"), process("b")], process("new", minutes=minutes, release=newer)
+    assert [found.is_rollout for found in differences([*many, one])] == [is_rollout]
+    few, most = (
+        process("a"),
+        [process("x", minutes=minutes, release=newer), process("y", minutes=minutes, release=newer)],
+    )
+    assert [found.is_rollout for found in differences([few, *most])] == [is_rollout]
