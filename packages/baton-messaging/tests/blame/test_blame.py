@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from baton_dev.blame.catalogue import FAULTS
+from baton_dev.blame.client import Client
 from baton_dev.blame.examination import examine, table
 from baton_dev.blame.stack import Stack
-from baton_dev.blame.triage_client import TriageClient
 from baton_dev.testing.processes import url_of_test_database
 
 import tests.blame.faults  # noqa: F401 - fills the catalogue
@@ -26,7 +26,7 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
 
 def test_whoever_is_to_blame_is_named(stack: Stack) -> None:
     results = []
-    client = TriageClient(stack)
+    client = Client(stack)
     for fault in FAULTS:
         if fault.is_short:
             results.append(examine(fault, stack, client))

@@ -1,6 +1,6 @@
 """``make blame`` runs each suite on each broker, prints a table for each, and the total of all.
 
-    python -m baton_dev.blame [--broker redis|rabbitmq] [--only WORD] [--skip N] [FOLDER ...]
+    python -m baton_dev.blame [--broker redis|rabbitmq] [--only WORD] [--skip N] [--patience N] [FOLDER ...]
 
 Exit code 1 if any answer is wrong or late, 2 if there is no such fault. Each run has servers of its own, in a folder of
 its own.
@@ -25,9 +25,10 @@ def main() -> int:
     parser.add_argument("--broker", choices=["redis", "rabbitmq"], help="only this one")
     parser.add_argument("--only", default="", help="only faults with this word in their name")
     parser.add_argument("--skip", type=int, default=0, help="begin after so many faults")
+    parser.add_argument("--patience", type=float, default=1.0, help="with a busy machine: a factor of all time limits")
     options = parser.parse_args()
     brokers = [options.broker] if options.broker else ["redis", *(["rabbitmq"] if is_installed() else [])]
-    words = ["--only", options.only, "--skip", str(options.skip)]
+    words = ["--only", options.only, "--skip", str(options.skip), "--patience", str(options.patience)]
     runs = [(folder, broker, *_run(folder, broker, words)) for folder, broker in product(options.folders, brokers)]
     for folder, broker, right_count, count in runs:
         print(f"{folder} on {broker}: {right_count} of {count} right")

@@ -1,16 +1,18 @@
-"""A catalogue holds faults with the truth about each: what triage must say, and whom it must name."""
+"""A catalogue holds faults with the truth about each, said once; every view is compared with it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeVar
 
 from baton_messaging.diagnosis.triage.verdict import State
 
 from baton_dev.blame.stack import Stack
 
 Broker = Literal["redis", "rabbitmq"]
+Alive = Literal["alive", "cannot tell", "dead"]
 AnyStack = TypeVar("AnyStack", bound=Stack)
+EVERYBODY: Final = ("*",)
 
 
 @dataclass(frozen=True)
@@ -22,26 +24,47 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Truth:
+    """What is true of a fault. Patterns are regular expressions, sought without regard to case; "" asks for nothing.
+
+    ``says``: each must be found in state, evidence or cause of triage. ``step``: in its next step. ``doctor``: in what
+    doctor finds, with the same owner. ``victims``: processes that only wait for somebody else (EVERYBODY: all of
+    them), so that neither doctor nor board may tell to start them, and `alive` may not call them dead. ``alive``: what
+    `alive` must say of a process, by its name in the stack.
+    """
+
+    state: State | tuple[State, ...]  # each of them is right
+    owner: str
+    on_rabbitmq: State | None = None
+    says: tuple[str, ...] = ()
+    step: str = ""
+    doctor: str = ""
+    victims: tuple[str, ...] = ()
+    alive: Mapping[str, Alive] = field(default_factory=dict)
+
+    def states_on(self, stack: Stack) -> tuple[State, ...]:
+        """Return the states that are right on the stack's broker."""
+        state = self.on_rabbitmq if stack.is_rabbitmq and self.on_rabbitmq else self.state
+        return state if isinstance(state, tuple) else (state,)
+
+    def victims_in(self, stack: Stack) -> tuple[str, ...]:
+        """Return the names of the processes that only wait."""
+        return tuple(stack.names) if self.victims == EVERYBODY else self.victims
+
+
+@dataclass(frozen=True)
 class Fault:
     """``inject`` brings it about, yields the question once it has taken effect, and heals what ``mend`` does not.
 
-    ``says`` is a word that state or evidence must contain. ``only``: the one broker that can have the fault. Short
-    faults are those of the tests, pairs are two faults at a time.
+    ``only``: the one broker that can have the fault. Short faults are those of the tests, pairs are two at a time.
     """
 
     name: str
     inject: Callable[[Any], AbstractContextManager[Question]]  # of the suite's own stack
-    state: State
-    owner: str
-    on_rabbitmq: State | None = None
-    says: str = ""
+    truth: Truth
     only: Broker | Literal[""] = ""
     is_short: bool = False
     is_pair: bool = False
-
-    def expected(self, stack: Stack) -> State:
-        """Return the true state on this broker."""
-        return self.on_rabbitmq if stack.is_rabbitmq and self.on_rabbitmq else self.state
 
 
 FAULTS: list[Fault] = []  # one suite's: two never meet in one process
@@ -54,19 +77,25 @@ def faults_on(broker: str) -> list[Fault]:
 
 def fault(
     name: str,
-    state: State,
+    state: State | tuple[State, ...],
     owner: str,
     *,
     on_rabbitmq: State | None = None,
-    says: str = "",
+    says: str | tuple[str, ...] = (),
+    step: str = "",
+    doctor: str = "",
+    victims: tuple[str, ...] = (),
+    alive: Mapping[str, Alive] | None = None,
     only: Broker | Literal[""] = "",
     short: bool = False,
     pair: bool = False,
 ) -> Callable[[Callable[[AnyStack], Iterator[Question]]], Callable[[AnyStack], Iterator[Question]]]:
     """Put a fault into the catalogue."""
+    said = (says,) if isinstance(says, str) else says
+    truth = Truth(state, owner, on_rabbitmq, said, step, doctor, victims, alive or {})
 
     def declare(inject: Callable[[AnyStack], Iterator[Question]]) -> Callable[[AnyStack], Iterator[Question]]:
-        FAULTS.append(Fault(name, contextmanager(inject), state, owner, on_rabbitmq, says, only, short, pair))
+        FAULTS.append(Fault(name, contextmanager(inject), truth, only, short, pair))
         return inject
 
     return declare

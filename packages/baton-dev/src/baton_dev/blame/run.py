@@ -1,6 +1,6 @@
 """One run of a suite: starts servers and system, examines each fault of the catalogue, prints the table.
 
-    python -m baton_dev.blame.run redis|rabbitmq STATE_DIR --report FILE [--only WORD] [--skip N]
+    python -m baton_dev.blame.run redis|rabbitmq STATE_DIR --report FILE [--only WORD] [--skip N] [--patience N]
 
 In the folder of the suite. The report is how many answers were right and how many there were. Exit code 0 if the run
 came to its end, whatever the answers.
@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--report", type=Path, required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--patience", type=float, default=1.0)
     options = parser.parse_args()
     folder: Path = options.state_dir
     sys.path.insert(0, str(Path.cwd()))
@@ -40,7 +41,7 @@ def main() -> None:
             server.launch()  # it takes its time, in which the database can be made
         _set_up(folder, database.start(), server.start() if isinstance(server, Valkey) else server.url)
         server.start()
-        right_count, count = _examine_all(folder, database, server, only=options.only, skip=options.skip)
+        right_count, count = _examine_all(folder, database, server, options)
     options.report.write_text(f"{right_count} {count}")
 
 
@@ -61,27 +62,27 @@ def _set_up(folder: Path, database_url: str, broker_url: str) -> None:
 
 
 def _examine_all(
-    folder: Path, database: Postgres, broker: Valkey | RabbitMQ, *, only: str, skip: int
+    folder: Path, database: Postgres, broker: Valkey | RabbitMQ, options: argparse.Namespace
 ) -> tuple[int, int]:
     """Return how many answers were right, and how many there were."""
     from baton_dev.blame.catalogue import faults_on
+    from baton_dev.blame.client import Client
     from baton_dev.blame.examination import Result, examine, table
     from baton_dev.blame.stack import Stack
-    from baton_dev.blame.triage_client import TriageClient
 
     import_module(f"{SUITE}.faults")
     stack_type: type[Stack] = import_module(f"{SUITE}.stack").STACK
     name = "rabbitmq" if isinstance(broker, RabbitMQ) else "redis"
-    wanted = [fault for fault in faults_on(name) if only in fault.name][skip:]
+    wanted = [fault for fault in faults_on(name) if options.only in fault.name][options.skip :]
     if not wanted:
         return 0, 0
     database_url, broker_url = os.environ["DATABASE_URL"], os.environ["CELERY_BROKER_URL"]
     results: list[Result] = []
     with stack_type(folder, database_url=database_url, broker_url=broker_url) as stack:
         stack.database_server, stack.broker_server = database, broker
-        client = TriageClient(stack)
+        client = Client(stack)
         for number, fault in enumerate(wanted, start=1):
-            results.append(examine(fault, stack, client))
+            results.append(examine(fault, stack, client, patience=options.patience))
             print(f"{number:>3}/{len(wanted)} {'  '.join(results[-1].row())}", flush=True)
             stack.mend()
         client.end()

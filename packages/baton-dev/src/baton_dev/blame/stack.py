@@ -30,6 +30,7 @@ from baton_dev.blame import SUITE
 from baton_dev.testing.outage_proxy import OutageProxy
 from baton_dev.testing.processes import Process, collector_command, relay_command, wait_until
 
+ROLES = ("relay", "collector", "beat", "web")  # all other processes are workers
 EFFECT_SECONDS = 30  # until a fault must have taken effect
 _EMPTIED: tuple[type[Model], ...] = (
     OutboxMessage,
@@ -102,6 +103,7 @@ class Stack:
         self.opened = ExitStack()
         self.database, self._database_url = self._behind_a_proxy(database_url)
         self.broker, self._broker_url = self._behind_a_proxy(broker_url)
+        self.direct_database_url = database_url
 
     def __enter__(self) -> Self:
         try:
@@ -130,15 +132,56 @@ class Stack:
             "BATON_STATE_DIR": str(self.folder),
         }
 
-    def launch(self, name: str, *, command: list[str] | None = None) -> None:
-        """Start without waiting."""
+    def broker_url(self, place: str) -> str:
+        """Return the URL of another place on the same broker: a database's number, or a virtual host."""
+        return urlunsplit(urlsplit(self._broker_url)._replace(path=f"/{place}"))
+
+    def words_of_alive(self, name: str) -> tuple[str, str]:
+        """Return what is asked of `alive`: the role, and the node name of a worker."""
+        return (name, "") if name in ROLES else ("worker", f"{name}@blame")
+
+    def launch(
+        self, name: str, *, command: list[str] | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start without waiting. ``environment``: what this process alone is told otherwise."""
         log = self.folder / f"{name}.log"
         log.unlink(missing_ok=True)
-        self.processes[name] = Process(command or self.parts[name].command, log=log, env=self.environment())
+        told = {**self.environment(), **(environment or {})}
+        self.processes[name] = Process(command or self.parts[name].command, log=log, env=told)
 
-    def start(self, name: str, *, command: list[str] | None = None) -> None:
-        self.launch(name, command=command)
+    @contextmanager
+    def changed(self, name: str, **environment: str) -> Iterator[None]:
+        """Run a part with other variables for a while. What mends brings it back as it was."""
+        self.stop(name)
+        self.start(name, environment=environment)
+        try:
+            yield
+        finally:
+            self.processes[name].kill()
+
+    @contextmanager
+    def beside(self, part: Part, **environment: str) -> Iterator[Process]:
+        """Run another process beside the parts for a while, with other variables."""
+        log = self.folder / "beside.log"
+        log.unlink(missing_ok=True)
+        process = Process(part.command, log=log, env={**self.environment(), **environment})
+        try:
+            process.wait_for_output(part.ready)
+            yield process
+        finally:
+            process.kill()
+
+    def start(
+        self, name: str, *, command: list[str] | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.launch(name, command=command, environment=environment)
         self.processes[name].wait_for_output(self.parts[name].ready)
+
+    def restart(self, name: str, **environment: str) -> None:
+        """Start it anew with something else in its environment, and wait until it works."""
+        self.stop(name)
+        self.start(name, environment=environment)
+        self.wait(lambda: self.lives(name), what=f"life in {name}")
 
     def stop(self, name: str) -> None:
         """Stop as a deploy does."""

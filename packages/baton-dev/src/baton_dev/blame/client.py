@@ -1,4 +1,4 @@
-"""A triage client asks one process all questions, behind the same proxies as the system.
+"""A client asks one process all questions, behind the same proxies as the system.
 
 So what is measured is the answer, not the start of a Python interpreter on a busy machine.
 """
@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -17,12 +18,22 @@ from baton_dev.project import PROJECT_DIR
 from baton_dev.supervisor.tether import tethered
 
 
-class TriageClient:
+@dataclass(frozen=True)
+class Said:
+    """What a view answered, in how many seconds. ``error``: what it raised instead."""
+
+    seconds: float
+    report: Any = None
+    code: int = 0
+    error: str = ""
+
+
+class Client:
     """The process, from our side."""
 
     def __init__(self, stack: Stack) -> None:
         self._process = subprocess.Popen(
-            tethered([sys.executable, "-m", "baton_dev.blame.triage_server"], signal.SIGKILL),
+            tethered([sys.executable, "-m", "baton_dev.blame.views"], signal.SIGKILL),
             cwd=PROJECT_DIR,
             env={**os.environ, **stack.environment()},
             stdin=subprocess.PIPE,
@@ -31,17 +42,19 @@ class TriageClient:
         )
         assert self._process.stdout
         assert self._process.stdout.readline() == "ready\n"
-        self.ask(str(uuid4()))  # the first answer also imports
+        for view, words in (("triage", [str(uuid4())]), ("doctor", [])):
+            self.ask(view, *words)  # the first answer also imports
 
-    def ask(self, subject_id: str) -> tuple[float, dict[str, Any]]:
-        """Return how many seconds the answer took, and the report."""
+    def ask(self, view: str, *words: str) -> Said:
+        """Ask one view."""
         assert self._process.stdin
         assert self._process.stdout
         started = time.monotonic()
-        self._process.stdin.write(f"{subject_id}\n")
+        self._process.stdin.write(json.dumps({"view": view, "words": words}) + "\n")
         self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return time.monotonic() - started, answer
+        answer = json.loads(self._process.stdout.readline())
+        seconds = time.monotonic() - started
+        return Said(seconds, answer.get("said"), answer.get("code", 0), answer.get("error", ""))
 
     def end(self) -> None:
         """End the process."""

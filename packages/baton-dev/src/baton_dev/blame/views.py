@@ -1,0 +1,110 @@
+"""Views answer, one after the other, in one process: each line of standard input asks one, each answer is a line.
+
+    {"view": "triage", "words": ["<id>"]}  ->  {"code": 1, "said": {…}}
+
+``code`` is the exit code of a command. What a view raises is an answer, too: ``{"error": "…"}``.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from io import StringIO
+from typing import Any, Final
+from uuid import UUID
+
+import django
+from django.core.management import call_command
+from django.db import connection
+from django.db.models import Q
+from django.template.loader import render_to_string
+
+
+def triage(subject_id: str) -> dict[str, Any]:
+    return _command_in_json("triage", subject_id)
+
+
+def stuck() -> dict[str, Any]:
+    return _command_in_json("triage", "--stuck", "--older-than=1s")
+
+
+def doctor() -> dict[str, Any]:
+    return _command_in_json("doctor")
+
+
+def alive(role: str, name: str) -> dict[str, Any]:
+    code, text = _command("alive", role, *([name] if name else []))
+    return {"code": code, "said": text.strip()}
+
+
+def board() -> dict[str, Any]:
+    """Return what the board lists as problems."""
+    from baton_messaging.diagnosis.problems import problems
+
+    return {"said": {"lines": [problem.as_dict() for problem in problems()]}}
+
+
+def desk(subject_id: str) -> dict[str, Any]:
+    """Return the owners of the dead letters about the id, as the desk shows them."""
+    from baton_messaging.models import DeadLetter
+
+    letters = DeadLetter.objects.filter(_about(subject_id)).values("consumer", "owner")
+    return {"said": [dict(letter) for letter in letters]}
+
+
+def alert(subject_id: str) -> dict[str, Any]:
+    """Return whom an alert about the id's open dead letters would go to, and what it would say."""
+    from baton_messaging.dead_letters.alerts import Alert
+    from baton_messaging.dead_letters.operations.groups import groups_of
+    from baton_messaging.models import DeadLetter
+    from baton_messaging.routing.ownership import owner_of
+
+    told = []
+    for group in groups_of(DeadLetter.objects.open().filter(_about(subject_id))):
+        one = Alert("new", group, owner_of(group.consumer))
+        text = render_to_string("baton_messaging/mail/alert.txt", {"alert": one, "group": group})
+        told.append({"consumer": group.consumer, "owner": one.owner.name, "text": text})
+    return {"said": told}
+
+
+VIEWS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
+    view.__name__: view for view in (triage, stuck, doctor, board, desk, alert, alive)
+}
+
+
+def _about(subject_id: str) -> Q:
+    if subject_id.isdigit():
+        return Q(pk=int(subject_id))
+    return Q(key=subject_id) | Q(message_id=UUID(subject_id))
+
+
+def _command_in_json(*words: str, **options: Any) -> dict[str, Any]:
+    code, text = _command(*words, format="json", **options)
+    return {"code": code, "said": json.loads(text)}
+
+
+def _command(*words: str, **options: Any) -> tuple[int, str]:
+    out, code = StringIO(), 0
+    try:
+        call_command(*words, stdout=out, **options)
+    except SystemExit as end:  # a person must act
+        code = int(end.code or 0)
+    return code, out.getvalue()
+
+
+def main() -> None:
+    """Answer until standard input ends."""
+    django.setup()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = VIEWS[request["view"]](*request["words"])
+        except Exception as error:  # a page would be a 500, a command a traceback
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        finally:
+            connection.close()
+        print(json.dumps(answer, default=str), flush=True)
+
+
+if __name__ == "__main__":
+    main()
