@@ -37,7 +37,8 @@ def post_worker_init(worker: Any) -> None:
     from baton_messaging.messages import tracing  # noqa: PLC0415 - Django is ready only now
 
     tracing.start("web")
-    worker.wsgi.begin()  # baton_messaging.install.with_heartbeat
+    if begin := getattr(worker.wsgi, "begin", None):  # of baton_messaging.install.with_heartbeat
+        begin()
 
 
 def worker_exit(server: object, worker: object) -> None:

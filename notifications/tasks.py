@@ -22,6 +22,7 @@ from orders.events import ExportReady, OrderCancelled, OrderPlaced
 
 MAIL = Policy(
     bundle_size=1,
+    depends_on=["mail"],
     soft_time_limit=45,
     time_limit=60,
     max_retries=24,

@@ -48,6 +48,7 @@ def reject_order(event: StockRejected) -> None:
     atomic=False,
     idempotent_by="the row's state machine: whoever builds has claimed it, a second delivery finds it claimed",
     queue="orders.bulk",
+    depends_on=["exports"],
     bundle_size=1,
     soft_time_limit=settings.EXPORTS["SOFT_TIME_LIMIT_SECONDS"],
     time_limit=settings.EXPORTS["TIME_LIMIT_SECONDS"],

@@ -144,8 +144,8 @@ class Environment(BaseModel):
     )
     BATON_RELEASE: str = Field(
         default="",
-        description="Release of this project, such as the tag of its image. Each process tells it, and one that differs is "
-        "named. Unset: the version in pyproject.toml.",
+        description="Release of this project, such as the tag of its image. Each process tells it, and one that "
+        "differs is named. Unset: the version in pyproject.toml.",
     )
     BATON_STATE_DIR: PathInProject = Field(
         default=Path("var"),

@@ -1,7 +1,8 @@
 from uuid import uuid4
 
 import pytest
-from baton_messaging.errors import PublishOutsideTransaction
+from baton_messaging.conf import baton
+from baton_messaging.errors import EventTooLarge, PublishOutsideTransaction
 from baton_messaging.messages.context import correlation, messages_in_flight
 from baton_messaging.models import OutboxMessage
 from baton_messaging.publish import publish
@@ -15,6 +16,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_publishing_outside_a_transaction_is_refused() -> None:
     with pytest.raises(PublishOutsideTransaction, match=r"transaction\.atomic"):
         publish(Sampled(sample_id=uuid4()))
+    assert not OutboxMessage.objects.exists()
+
+
+def test_what_no_worker_would_take_is_refused() -> None:
+    large = Sampled(sample_id=uuid4(), behaviour="x" * baton().max_message_bytes)
+    small = Sampled(sample_id=uuid4())
+    with pytest.raises(EventTooLarge, match=r"sample\.sampled of 2097"), transaction.atomic():
+        publish(small, large)
     assert not OutboxMessage.objects.exists()
 
 

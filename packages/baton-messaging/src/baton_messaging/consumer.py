@@ -7,7 +7,7 @@
 Classify errors where they arise (``baton_messaging.errors``) and let them rise: a consumer has no try/except.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -65,6 +65,7 @@ class ConsumerTask(_Task):
     bundle: bool = False
     bundle_size: int = 100  # messages at most in one Celery message; 1 for effects outside the database
     atomic: bool = True
+    depends_on: Sequence[str] = ()  # names of health checks: what it works with beside database and broker (baton.E604)
     idempotent_by: str = ""  # what makes a repeat harmless where the inbox's transaction does not (baton.E301)
 
     Request = "baton_messaging.worker.request:ConsumerRequest"  # expired or revoked: dead-lettered, not acknowledged
@@ -97,6 +98,9 @@ def consumer(
     *Shapes*. The function gets the event, or with ``bundle=True`` a list of them. The task is called
     "<app>.<function>", and goes to the queue of its app unless ``queue="orders.bulk"`` names a lane. Other options are
     Celery's; the defaults are the attributes of ConsumerTask. Options that several consumers share are a Policy.
+
+    ``depends_on=["mail"]`` names the health checks of what it works with, which triage asks before it blames the
+    consumer; an app adds its own by ``extend.health``.
 
     *Units*. ``soft_time_limit``, ``time_limit``, ``retry_backoff``, ``retry_backoff_max`` in seconds; ``max_retries``
     counts what follows the first attempt; ``bundle_size`` counts messages.
@@ -137,6 +141,7 @@ def consumer(
                 bundle_size=options.get("bundle_size", ConsumerTask.bundle_size),
                 max_attempts=options.get("max_retries", ConsumerTask.max_retries) + 1,
                 queue=queue,
+                depends_on=tuple(options.get("depends_on", ())),
             )
         )
         return declared

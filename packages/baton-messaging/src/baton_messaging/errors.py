@@ -20,6 +20,7 @@ __all__ = [
     "BadBundle",
     "BadEnvelope",
     "BadSignature",
+    "EventTooLarge",
     "InvalidPayload",
     "MessagingError",
     "Misdirected",
@@ -46,6 +47,7 @@ class MessagingError(Exception):
 
 def _rebuilt(error_class: type[MessagingError], args: tuple[Any, ...], attributes: dict[str, Any]) -> MessagingError:
     error = error_class.__new__(error_class, *args)
+    error.args = args  # an OSError leaves that to __init__
     vars(error).update(attributes)
     return error
 
@@ -65,6 +67,16 @@ class PublishOutsideTransaction(MessagingError):
         super().__init__(
             f"Expected an open transaction around publish({event_name}), got autocommit. "
             "Wrap the change and its publish in one transaction.atomic() block."
+        )
+
+
+class EventTooLarge(MessagingError):
+    """Refuse to publish what no worker would take."""
+
+    def __init__(self, event_name: str, size: int, max_size: int) -> None:
+        super().__init__(
+            f"Expected an event of {max_size} bytes at most (half of MAX_MESSAGE_BYTES), got {event_name} of {size}. "
+            "Publish the id of a row, or of a file, that holds the data."
         )
 
 

@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 from baton_messaging.errors import PublishOutsideTransaction
 from baton_messaging.events import Event
 from baton_messaging.messages.context import cause_of, current_correlation_id
-from baton_messaging.messages.envelope import Envelope
+from baton_messaging.messages.envelope import Envelope, checked_payload
 from baton_messaging.messages.tracing import publishing
 from baton_messaging.models import OutboxMessage
 
@@ -25,7 +25,8 @@ def publish(*events: Event) -> list[UUID]:
 
     *Returns*. The message ids (UUIDv7), in the order of the events; an empty list when there are none.
 
-    *Raises*. PublishOutsideTransaction where nothing ties the message to the change that it tells of.
+    *Raises*. PublishOutsideTransaction where nothing ties the message to the change that it tells of. EventTooLarge for
+    what no worker would take: an event holds ids and figures, and what is large is a row or a file.
 
     *Invariant*. Inside a consumer the event carries the correlation of the message in flight, and names it as its
     cause; in a web request it carries the request's (``baton_messaging.middleware``).
@@ -50,7 +51,7 @@ def _envelope(event: Event) -> Envelope:
         name=event.event_name,
         version=event.event_version,
         key=event.key,
-        payload=event.payload(),
+        payload=checked_payload(event.payload()),
         occurred_at=timezone.now(),
         correlation_id=cause.correlation_id if cause else current_correlation_id() or message_id,
         causation_id=cause.message_id if cause else None,

@@ -11,6 +11,7 @@ from baton_dev.blame.catalogue import Question
 from baton_dev.blame.effects import place, until_published
 from baton_dev.blame.servers import close_connections
 from baton_dev.blame.stack import Stack
+from baton_messaging.diagnosis.triage.verdict import State
 from django.db import DatabaseError, connection
 
 from tests.sample.events import Sampled
@@ -19,6 +20,8 @@ PLATFORM: Final = "Platform team"
 SAMPLE: Final = "Sample team"
 BLAME: Final = "Blame team"
 TAKE_ONE: Final = "sample.take_one"
+#: Of a message that does not get to the broker, or whose state nobody can look up. What matters is the cause.
+STUCK: Final = (State.RELAY_STALLED, State.WAITING, State.UNKNOWN)
 
 
 def ordinary() -> Question:

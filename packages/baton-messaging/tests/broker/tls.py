@@ -6,19 +6,48 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from baton_dev.servers.ports import LOOPBACK
 
+#: ``openssl ca`` alone signs for days that are over.
+AUTHORITY = """
+[ca]
+default_ca = own
+[own]
+database = index.txt
+new_certs_dir = .
+rand_serial = yes
+default_md = sha256
+policy = any
+x509_extensions = names
+[any]
+commonName = supplied
+[names]
+subjectAltName = IP:{address}
+"""
+
 
 @contextmanager
-def tls_in_front_of(port: int, directory: Path) -> Iterator[tuple[int, Path]]:
-    """Serve a port with TLS for as long as the block runs; return the new port and the certificate."""
+def tls_in_front_of(
+    port: int, directory: Path, *, days: int = 1, address: str = LOOPBACK
+) -> Iterator[tuple[int, Path]]:
+    """Serve a port with TLS for as long as the block runs; return the new port and the certificate.
+
+    With negative ``days`` the certificate has ended; ``address`` is whom it is for.
+    """
     certificate, key = directory / "certificate.pem", directory / "key.pem"
-    subject = ["-subj", f"/CN={LOOPBACK}", "-addext", f"subjectAltName=IP:{LOOPBACK}"]
-    files = ["-keyout", str(key), "-out", str(certificate)]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *subject, *files]
-    subprocess.run(command, check=True, capture_output=True)
+    (directory / "ca.cnf").write_text(AUTHORITY.format(address=address))
+    (directory / "index.txt").touch()
+    new = ["req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={address}", "-keyout", str(key)]
+    sign = ["ca", "-batch", "-selfsign", "-config", "ca.cnf", "-keyfile", str(key), "-in", "request.pem", "-notext"]
+    dates = [(datetime.now(UTC) + timedelta(days=day)).strftime("%Y%m%d%H%M%SZ") for day in (-100, days)]
+    for command in (
+        [*new, "-out", "request.pem"],
+        [*sign, "-startdate", dates[0], "-enddate", dates[1], "-out", str(certificate)],
+    ):
+        subprocess.run(["openssl", *command], cwd=directory, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     with socket.create_server((LOOPBACK, 0)) as server:

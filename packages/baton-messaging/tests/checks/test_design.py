@@ -61,6 +61,7 @@ BAD = {
         {"handlers": TASKS.replace("print_label(event", "hidden(event"), "tasks": "from shipping import handlers\n"},
     ),
     "an event of nobody": ("E602", {"events": EVENTS.replace("shipping.label_wanted", "label_wanted")}),
+    "a dependency that nobody checks": ("E604", {"tasks": with_options('depends_on=["carrier"]')}),
     "a key that is no id": ("E603", {"events": EVENTS.replace("order_id: UUID", "order_id: float")}),
     "soft limit above hard": (
         "E005",

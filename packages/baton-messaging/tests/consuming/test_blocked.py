@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from baton_dev.testing.failover import new_connections
+from baton_dev.testing.processes import wait_until
 from baton_messaging.consuming import delivery
-from baton_messaging.models import DeadLetter
+from baton_messaging.models import Attempt, DeadLetter
 from django.db import connection
 
 from tests.consuming.test_database_in_trouble import assert_that_nothing_failed, requeued, sealed, soft_limit
 from tests.health.sessions import named
+from tests.sample.models import Effect
 from tests.sample.tasks import HELD, take_one
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -49,7 +52,7 @@ def test_behind_a_forgotten_session_nothing_fails_and_no_session_is_left_waiting
         for _ in range(2):
             with soft_limit(0.5):
                 delivery.deliver(take_one, bundle)
-        assert waiting_sessions() == 1
+        wait_until(lambda: waiting_sessions() == 1, what="the end of the sessions that waited")
     assert requeued == [1, 1]
     assert_that_nothing_failed()
 
@@ -72,3 +75,24 @@ def test_what_is_slow_without_a_lock_dies_of_its_limit(requeued: list[int], monk
     with held_by("psql"), soft_limit(0.5):
         delivery.deliver(take_one, bundle)
     assert (requeued, DeadLetter.objects.get().reason) == ([], "time_limit")
+
+
+@pytest.mark.parametrize("limit", ["lock_timeout", "statement_timeout"])
+@pytest.mark.parametrize(("name", "is_requeued"), [("psql", True), ("baton worker other@host 8", False)])
+def test_a_statement_that_the_server_broke_off_behind_a_forgotten_session(
+    requeued: list[int], monkeypatch: pytest.MonkeyPatch, limit: str, name: str, is_requeued: bool
+) -> None:
+    Effect.objects.create(sample_id=uuid4(), consumer="x")
+
+    def write(_event: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL {limit} = '200ms'")
+        Effect.objects.update(consumer="y")
+
+    monkeypatch.setattr(take_one, "handler", write)
+    bundle = sealed("ok")
+    with named(name) as own, own.cursor() as cursor:
+        cursor.execute("BEGIN; UPDATE sample_effect SET consumer = 'z'")
+        delivery.deliver(take_one, bundle)
+        cursor.execute("ROLLBACK")
+    assert (requeued, Attempt.objects.count()) == (([1], 0) if is_requeued else ([], 1))

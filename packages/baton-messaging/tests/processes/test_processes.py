@@ -10,9 +10,11 @@ import pytest
 from baton_dev.servers.embedded import Valkey
 from baton_dev.testing.processes import Process, collector_command, relay_command, running, wait_until, worker_command
 from baton_messaging.models import Heartbeat
+from baton_messaging.processes.findings import process_findings
 from baton_messaging.publish import publish
 from django.db import transaction
 
+from tests.processes.conftest import OneBroker
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -42,7 +44,7 @@ def test_a_worker_tells_what_it_runs_and_what_it_has_reserved(worker: Process, r
     assert wait_until(lambda: idle.all().first(), what="the end of the work").last_finished_at
 
 
-def test_a_relay_beats_and_deletes_its_row_when_it_is_stopped(tmp_path: Path) -> None:
+def test_a_relay_beats_and_says_what_stopped_it(tmp_path: Path) -> None:
     with running(relay_command(), log=tmp_path / "relay.log", ready="relay_started") as process:
         found = consuming("relay", process.pid)
         os.kill(process.pid, signal.SIGSTOP)
@@ -50,6 +52,7 @@ def test_a_relay_beats_and_deletes_its_row_when_it_is_stopped(tmp_path: Path) ->
         os.kill(process.pid, signal.SIGCONT)
         assert consuming("relay", process.pid).name == found.name
     assert not Heartbeat.objects.filter(pid=process.pid).exists()
+    assert Heartbeat.ended.get(pid=process.pid).ended_by == "stopped by SIGTERM"
 
 
 def test_beat_and_the_collector_beat(tmp_path: Path) -> None:
@@ -74,6 +77,36 @@ def test_beat_and_the_collector_beat(tmp_path: Path) -> None:
         assert consuming("beat", beats.pid)
         assert consuming("collector", collects.pid)
     assert not Heartbeat.objects.filter(role__in=["beat", "collector"]).exists()
+    ended = dict(Heartbeat.ended.values_list("role", "ended_by"))
+    assert ended == {"beat": "stopped by a signal", "collector": "stopped by SIGTERM"}
+
+
+def test_of_a_worker_it_is_told_how_it_ended(either: OneBroker, tmp_path: Path) -> None:
+    """Of one that was killed its successor tells: nobody else knows."""
+    command = [*worker_command("sample"), "-n", "w@test"]
+    ready = " ready."
+    with running(command, log=tmp_path / "first.log", ready=ready, env=either.env) as first:
+        rows = Heartbeat.objects.filter(pid=first.pid).exclude(wiring={})
+        wait_until(rows.exists, what="a heartbeat with its wiring")
+        first.kill()
+    assert not Heartbeat.ended.exists()
+    with running(command, log=tmp_path / "second.log", ready=ready, env=either.env) as second:
+        wait_until(Heartbeat.ended.filter(pid=first.pid).exists, what="the end of the first")
+        assert consuming("worker", second.pid).name == "w@test"
+    ended = dict(Heartbeat.ended.values_list("pid", "ended_by"))
+    assert ended == {first.pid: "killed, or crashed", second.pid: "stopped by SIGTERM (warm shutdown)"}
+
+
+def test_two_workers_with_one_name_have_a_row_each(either: OneBroker, tmp_path: Path) -> None:
+    command = [*worker_command("sample"), "-n", "twin@test"]
+    with (
+        running(command, log=tmp_path / "one.log", ready=" ready.", env=either.env) as one,
+        running(command, log=tmp_path / "two.log", ready=" ready.", env=either.env) as other,
+    ):
+        assert {consuming("worker", process.pid).name for process in (one, other)} == {"twin@test"}
+        (found,) = [finding for finding in process_findings() if finding.about.name == "twin@test"]
+        assert f"pid {one.pid}" in str(found.found)
+        assert f"pid {other.pid}" in str(found.found)
 
 
 def test_without_their_broker_worker_and_relay_live_and_take_nothing(tmp_path: Path) -> None:

@@ -182,12 +182,9 @@ def evaluated(stack: Stack, do: str, undo: str, *, anew: bool = True) -> Iterato
 
 
 def close_connections(stack: Stack) -> None:
-    """Close the connections of all clients: each comes back at once, if it may."""
-    if stack.is_rabbitmq:
-        close = 'rabbit_networking:close_connection(Pid, <<"by hand">>)'
-        rabbitmq(stack).evaluate(f"[catch {close} || Pid <- rabbit_networking:connections()]")
-    else:
-        valkey(stack).execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    """Close the connections of all clients, cutting them at the proxy: each comes back at once, if it may."""
+    stack.broker.close()
+    stack.broker.open()
 
 
 def permissions(stack: Stack, *, configure: str = ".*", write: str = ".*", read: str = ".*") -> Any:

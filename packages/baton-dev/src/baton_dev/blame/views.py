@@ -38,7 +38,7 @@ def alive(role: str, name: str) -> dict[str, Any]:
 
 def board() -> dict[str, Any]:
     """Return what the board lists as problems."""
-    from baton_messaging.diagnosis.installation import problems
+    from baton_messaging.diagnosis.problems import problems
 
     return {"said": {"lines": [problem.as_dict() for problem in problems()]}}
 

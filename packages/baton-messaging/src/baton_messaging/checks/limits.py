@@ -12,9 +12,9 @@ from baton_messaging.broker.options import check as check_transport_options
 from baton_messaging.checks.objections import objection
 from baton_messaging.conf import baton
 from baton_messaging.consumer import ConsumerTask, consumer_tasks
+from baton_messaging.processes.backoff import backoff_seconds
 
 SECONDS_PER_DAY: Final = 86_400
-_MAX_DOUBLINGS: Final = 60  # by then any ceiling is reached
 #: Settings that must grow from left to right.
 ASCENDING: Final = (
     ("RELAY_POLL_SECONDS", "RELAY_LEASE_SECONDS"),
@@ -56,8 +56,11 @@ def _of_task(task: ConsumerTask) -> Iterator[CheckMessage]:
 
 def retry_window_seconds(task: ConsumerTask) -> float:
     """Return the longest time between the first attempt and the last, without outages."""
-    factor, ceiling, count = float(task.retry_backoff), task.retry_backoff_max, int(task.max_retries)
-    return sum(min(factor * 2.0 ** min(retry, _MAX_DOUBLINGS), ceiling) for retry in range(count))
+    base, maximum = float(task.retry_backoff), task.retry_backoff_max
+    return sum(
+        backoff_seconds(attempt, base=base, maximum=maximum, jitter=False)
+        for attempt in range(1, int(task.max_retries) + 1)
+    )
 
 
 def check_settings_against_each_other(**_kwargs: Any) -> list[CheckMessage]:

@@ -41,6 +41,7 @@ ALWAYS: Final[tuple[Question, ...]] = (
     responsibility.check_own_queue,
     visibility.check_discovery,
     visibility.check_events,
+    visibility.check_dependencies,
 )
 OF_SOURCES: Final[tuple[Question, ...]] = (
     publishing.check_publishing,

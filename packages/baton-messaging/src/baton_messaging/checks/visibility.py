@@ -7,6 +7,7 @@ from django.core.checks import CheckMessage
 
 from baton_messaging.checks.objections import objection
 from baton_messaging.consumer import consumer_tasks
+from baton_messaging.health.registry import check_names
 
 _IDS = ("UUID", "int", "str")
 
@@ -22,6 +23,22 @@ def check_discovery(**_kwargs: Any) -> list[CheckMessage]:
         for task in consumer_tasks()
         if "tasks" not in task.handler.__module__.split(".")[1:]
         or apps.get_containing_app_config(task.handler.__module__) is None
+    ]
+
+
+def check_dependencies(**_kwargs: Any) -> list[CheckMessage]:
+    """Find consumers that depend on what nobody checks: it could not be told from a fault of theirs."""
+    depending = [task for task in consumer_tasks() if task.depends_on]
+    known = check_names() if depending else []
+    return [
+        objection(
+            "E604",
+            f"{task.name}: expected depends_on to name health checks ({', '.join(known)}), got {name!r}.",
+            hint=f"Write one in the app's health.py: @health_check({name!r}), from baton_messaging.extend.health.",
+        )
+        for task in depending
+        for name in task.depends_on
+        if name not in known
     ]
 
 

@@ -5,7 +5,7 @@ the promises that effects in the database happen once and that a failure never t
 
     delivery       opens the bundle; decides whether it runs together or one by one, and when it may be acknowledged
     transaction    inbox, handler and what follows in one commit
-    failures       an error becomes a retry (backoff) or a dead letter
+    failures       an error becomes a retry (with processes/backoff) or a dead letter
     requeue        the bundle goes back whole, or split into its messages
     shutdown       what a process that is being stopped raises is no failure of the handler
 

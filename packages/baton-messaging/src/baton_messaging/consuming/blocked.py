@@ -5,11 +5,13 @@ server, which notices a lost client only when it has something to send. That ses
 deliveries do not pile up. A lock that a worker of this project holds, the handler's own second connection included, is
 the apps' business, and counts like any other slowness.
 
-Hazard: of a statement that PostgreSQL itself has broken off (``statement_timeout``, ``lock_timeout``) nothing waits any
-more, so it counts. And the name of the connection must tell the process: with another ``application_name`` in the
-project's settings nothing is found.
+Of a statement that PostgreSQL itself has broken off (``lock_timeout``, ``statement_timeout``) nothing waits any more.
+But it says which table's row it waited for, and a foreign session that has locks there and does nothing is why.
+
+Hazard: the name of the connection must tell the process: where a proxy takes it away nothing is found.
 """
 
+import re
 from contextlib import suppress
 from typing import Final
 
@@ -17,10 +19,13 @@ import structlog
 from django.db import DatabaseError, connection
 
 from baton_messaging.database.dedicated_connection import dedicated_connection
-from baton_messaging.health.locks import lock_waits
+from baton_messaging.health.locks import idle_holder, lock_waits
 
 log = structlog.get_logger(__name__)
 
+_BROKEN_OFF: Final = ("55P03", "57014")  # lock_not_available, query_canceled
+# "while updating tuple (0,1) in relation "inventory_stockitem"": said of a row lock, in the server's language.
+_RELATION: Final = re.compile(r"\(\d+,\d+\)[^\"«„「]*[\"«„「]\s*([^\"»“」]+?)\s*[\"»“」]")
 WORKERS: Final = "baton worker "
 MAX_NAME_BYTES: Final = 63  # PostgreSQL cuts what is longer
 
@@ -38,4 +43,20 @@ def was_blocked() -> bool:
         for holder in foreign:
             log.warning("blocked_by_session", pid=holder.pid, application=holder.application, state=holder.state)
         return bool(foreign)
+    return False
+
+
+def was_kept_out(error: BaseException) -> bool:
+    """Tell whether PostgreSQL broke off a statement that waited for a row which a foreign, idle session has locked."""
+    refusal = error.__cause__ if isinstance(error, DatabaseError) else None
+    if getattr(refusal, "sqlstate", None) not in _BROKEN_OFF:
+        return False
+    told = _RELATION.search(getattr(getattr(refusal, "diag", None), "context", None) or "")
+    if told is None:
+        return False
+    with suppress(DatabaseError), dedicated_connection() as own:
+        holder = idle_holder(told[1], own)
+        if holder and WORKERS not in holder.application:
+            log.warning("blocked_by_session", pid=holder.pid, application=holder.application, state=holder.state)
+            return True
     return False

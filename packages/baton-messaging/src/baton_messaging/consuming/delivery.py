@@ -12,7 +12,7 @@ from django.db import Error as DatabaseError
 from django.db import transaction
 
 from baton_messaging.conf import baton
-from baton_messaging.consuming.blocked import was_blocked
+from baton_messaging.consuming.blocked import was_blocked, was_kept_out
 from baton_messaging.consuming.failures import record_failure
 from baton_messaging.consuming.requeue import REFUSALS, requeue_bundle, split_bundle
 from baton_messaging.consuming.shutdown import is_being_stopped, is_time_up
@@ -109,6 +109,8 @@ def _run_one_by_one(task: Task, bundle: Bundle) -> None:
             process_alone(task, envelope)
         except (Exception, SystemExit) as error:
             if is_database_trouble(error) or is_being_stopped(error) or isinstance(error, SoftTimeLimitExceeded):
+                raise
+            if was_kept_out(error):
                 raise
             _record(task, envelope, error)
 

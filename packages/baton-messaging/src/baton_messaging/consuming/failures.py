@@ -12,7 +12,6 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
 from baton_messaging.conf import baton
-from baton_messaging.consuming.backoff import backoff_seconds
 from baton_messaging.consuming.task import Task
 from baton_messaging.dead_letters import record_dead_letter
 from baton_messaging.errors import UnknownEvent
@@ -21,6 +20,7 @@ from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import ErrorDescription, describe
 from baton_messaging.models import Attempt
 from baton_messaging.models.dead_letter import Reason
+from baton_messaging.processes.backoff import backoff_seconds
 
 log = structlog.get_logger(__name__)
 
@@ -54,11 +54,11 @@ def classify(error: BaseException, *, task: Task, attempt: int) -> Retry | Dead:
     if attempt > task.max_retries:
         return Dead(Reason.RETRIES_SPENT)
     delay = backoff_seconds(
-        attempt=attempt,
-        factor=float(task.retry_backoff),
-        ceiling=task.retry_backoff_max,
-        jitter=task.retry_jitter,
+        attempt,
+        base=float(task.retry_backoff),
+        maximum=task.retry_backoff_max,
         floor=baton().retry_floor_seconds,
+        jitter=task.retry_jitter,
     )
     return Retry(delay)
 

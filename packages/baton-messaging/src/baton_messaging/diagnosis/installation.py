@@ -1,22 +1,30 @@
-"""The installation's present causes and problems are asked for quickly: for triage, board, alerts and stuck list.
+"""The installation's present causes are asked for quickly: what stops work now, for triage, board, alerts, stuck list.
 
-Two looks at the same time: what each process has stored with its heartbeat (what the work sees), and a short look of
-this process's own at database and broker. Nothing is raised: a server that does not answer is itself a cause.
+Two looks at the same time: what each process has stored with its heartbeat (what the work sees, and to what it is
+wired), and a short look of this process's own at database and broker. Nothing is raised: a server that does not answer
+is itself a cause.
 """
 
 import threading
+from collections.abc import Iterable
 from time import monotonic
 from typing import Final
 
-from django.db import DatabaseError
-
-from baton_messaging.diagnosis.doctor.examination import all_examinations
-from baton_messaging.diagnosis.doctor.examine import folded
+from baton_messaging.database.deadline import Deadline, statements_within
+from baton_messaging.diagnosis.servers.look import Seen, compared, seen_by_processes
+from baton_messaging.health.answers import answers_within
+from baton_messaging.health.condition import Condition
 from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.resource import Kind
+from baton_messaging.health.run import run_checks
+from baton_messaging.processes.comparison import wiring_differences
+from baton_messaging.processes.findings import process_findings
 
 DEADLINE_SECONDS: Final = 1.0  # of the two that an answer of triage may take
-#: How long an answer about the servers counts for pages that ask every few seconds.
+#: How long an answer counts for pages that ask every few seconds.
 LIFETIME_SECONDS: Final = 5.0
+#: The servers that this process looks at itself; services are looked at where the work is.
+OWN_LOOKS: Final = ("database", "broker")
 
 _lock = threading.Lock()
 _last: tuple[float, tuple[Diagnosis, ...]] | None = None
@@ -28,8 +36,14 @@ def current_causes(deadline_seconds: float = DEADLINE_SECONDS) -> tuple[Diagnosi
     Takes ``deadline_seconds`` at most, and raises nothing. Use ``health.causes.fold`` to stand findings of one's own
     under them.
     """
-    del deadline_seconds
-    return ()
+    stored = _Stored()
+    asking = threading.Thread(target=stored.read, args=(deadline_seconds,), name="stored-health", daemon=True)
+    asking.start()
+    healths = run_checks(OWN_LOOKS, deadline_seconds=deadline_seconds)
+    asking.join(max(0.0, deadline_seconds - stored.age_seconds))
+    if stored.has_answered:  # so the database does: what was late is this machine, or the look
+        healths = [one for one in healths if not (one.name == "database" and one.condition is Condition.AWAY)]
+    return tuple(_causes([*compared(healths, stored.seen), *stored.findings]))
 
 
 def recent_causes() -> tuple[Diagnosis, ...]:
@@ -41,16 +55,34 @@ def recent_causes() -> tuple[Diagnosis, ...]:
         return _last[1]
 
 
-def problems() -> list[Diagnosis]:
-    """Return what is to be mended now, victims under their causes: servers, processes, holds, dead letters.
+class _Stored:
+    """What the processes have stored with their heartbeats, as far as the database tells it in time."""
 
-    Some cheap statements on this thread's connection. What else the doctor asks, takes longer.
-    """
-    quick = [one for one in all_examinations() if one.is_quick]
-    found = list(recent_causes())
-    try:
-        for examination in quick:
-            found += [one for one in examination.examine() if one.status is not Status.OK]
-    except DatabaseError:  # which is among the causes
-        pass
-    return folded(quick, found)
+    def __init__(self) -> None:
+        self._started = monotonic()
+        self.seen: dict[str, list[Seen]] = {}
+        self.findings: list[Diagnosis] = []
+        self.has_answered = False
+
+    @property
+    def age_seconds(self) -> float:
+        """Return for how long it has been asked for."""
+        return monotonic() - self._started
+
+    def read(self, deadline_seconds: float) -> None:
+        """Read what there is. An error is the database's, which has a look of its own."""
+        answer = answers_within(deadline_seconds, {"stored": self._ask})["stored"]
+        if answer.value is not None:
+            self.seen, self.findings = answer.value
+            self.has_answered = True
+
+    @staticmethod
+    def _ask(deadline: Deadline) -> tuple[dict[str, list[Seen]], list[Diagnosis]]:
+        with statements_within(deadline):
+            return seen_by_processes(), [*wiring_differences(), *process_findings()]
+
+
+def _causes(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+    order = tuple(Kind)
+    found = [one for one in diagnoses if one.status is Status.FINDING and one.stops_work]
+    return sorted(found, key=lambda one: order.index(one.about.kind))

@@ -9,7 +9,8 @@
 
 *Shapes*. A function that does with the server what the consumer does with it, as small as can be, and leaves nothing
 behind. ``Health``: ``condition``, ``said`` (the server's own words where it does not do the work), ``server`` as
-host:port without login, ``facts`` of JSON types. ``run_checks(names)`` runs several at the same time.
+host:port without login, ``facts`` of JSON types. ``storage_health(name, storages["exports"])`` is the whole answer of
+a storage. ``run_checks(names)`` runs several at the same time.
 
 *Units*. ``deadline.seconds_left`` is what to give to each time-out of a client.
 
@@ -26,5 +27,6 @@ from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.refusals import Refusal, classify
 from baton_messaging.health.registry import health_check
 from baton_messaging.health.run import run_checks
+from baton_messaging.health.storage import storage_health
 
-__all__ = ["Condition", "Deadline", "Health", "Refusal", "classify", "health_check", "run_checks"]
+__all__ = ["Condition", "Deadline", "Health", "Refusal", "classify", "health_check", "run_checks", "storage_health"]

@@ -21,6 +21,7 @@ from baton_messaging.conf import baton
 from baton_messaging.flow_control.parking import park
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.models import Circuit
+from baton_messaging.processes.backoff import backoff_seconds
 
 log = structlog.get_logger(__name__)
 
@@ -113,7 +114,8 @@ def _fail_probe(circuit: Circuit, error_class: str) -> None:
 
 
 def probe_delay_seconds(failed_count: int) -> float:
-    """Return the seconds until the next probe: BREAKER_PROBE_SECONDS, doubled with each, up to the ceiling."""
-    first: float = baton().breaker_probe_seconds
-    ceiling: float = baton().breaker_max_probe_seconds
-    return min(ceiling, first * float(2 ** min(failed_count, 32)))
+    """Return the seconds until the next probe: BREAKER_PROBE_SECONDS, doubled with each that failed, to the maximum."""
+    config = baton()
+    return backoff_seconds(
+        failed_count + 1, base=config.breaker_probe_seconds, maximum=config.breaker_max_probe_seconds, jitter=False
+    )

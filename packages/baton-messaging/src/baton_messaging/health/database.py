@@ -146,12 +146,8 @@ def _looked_at(work: _Work, deadline: Deadline, late: NoAnswer) -> Health:
         return _health(Condition.AWAY, f"{late} to {step}, and none to a second connection", work.facts())
     waits_for, facts = looker.value
     said = f"{late} to {step}: it waits for {waits_for or 'no event that the server tells'}"
-    replication = facts.get("replication", {})
     if waits_for.endswith("/SyncRep"):
-        standbys = ", ".join(standby["name"] for standby in replication.get("standbys", ())) or "none"
-        said += (
-            f"; synchronous_standby_names is {replication.get('synchronous_standby_names')!r}, connected: {standbys}"
-        )
+        said += f"; {_standbys(facts.get('replication', {}))}"
     return _health(Condition.REFUSES, said, {**work.facts(), **facts})
 
 

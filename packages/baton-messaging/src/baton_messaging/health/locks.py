@@ -15,14 +15,16 @@ from django.db import connection
 
 from baton_messaging.health.redaction import statement_without_values
 
-MIN_WAIT_SECONDS: Final = 2.0  # what waits for less is the ordinary traffic of a busy table
+MIN_WAIT_SECONDS: Final = 2.0  # what waits for less is the ordinary traffic of a busy table …
+FORGOTTEN_SECONDS: Final = 10.0  # … unless the session that holds it has done nothing for so long
 OURS: Final = "baton "  # how the names of this project's connections begin, or go on behind the project's own
 PREPARED_PID: Final = 0  # what pg_blocking_pids says of a prepared transaction, which no session holds
 
 _WAITS: Final = """
     SELECT waiting.pid, waiting.application_name, extract(epoch FROM clock_timestamp() - waiting.query_start),
         blocker.pid, holder.usename, holder.application_name, host(holder.client_addr), holder.state,
-        coalesce(holder.state_change, holder.xact_start), left(holder.query, 2000)
+        coalesce(holder.state_change, holder.xact_start), left(holder.query, 2000),
+        extract(epoch FROM clock_timestamp() - holder.state_change)
     FROM pg_stat_activity AS waiting
     CROSS JOIN LATERAL unnest(pg_blocking_pids(waiting.pid)) AS blocker (pid)
     LEFT JOIN pg_stat_activity AS holder ON holder.pid = blocker.pid
@@ -31,17 +33,27 @@ _WAITS: Final = """
 _TABLES: Final = """
     SELECT held.relation::regclass::text, holder.pid, holder.usename, holder.application_name,
         host(holder.client_addr), holder.state, coalesce(holder.state_change, holder.xact_start),
-        left(holder.query, 2000)
+        left(holder.query, 2000), extract(epoch FROM clock_timestamp() - holder.state_change)
     FROM pg_locks AS held JOIN pg_stat_activity AS holder ON holder.pid = held.pid
     WHERE held.locktype = 'relation' AND held.granted AND held.mode = 'AccessExclusiveLock'
       AND holder.datname = current_database() AND holder.pid <> pg_backend_pid()
     ORDER BY holder.xact_start LIMIT 1
 """
+_IDLE_HOLDER: Final = """
+    SELECT holder.pid, holder.usename, holder.application_name, host(holder.client_addr), holder.state,
+        coalesce(holder.state_change, holder.xact_start), left(holder.query, 2000),
+        extract(epoch FROM clock_timestamp() - holder.state_change)
+    FROM pg_locks AS held JOIN pg_stat_activity AS holder ON holder.pid = held.pid
+    WHERE held.locktype = 'relation' AND held.granted AND held.relation = to_regclass(%s)
+      AND held.mode NOT IN ('AccessShareLock', 'ShareUpdateExclusiveLock')
+      AND holder.datname = current_database() AND holder.state LIKE 'idle in transaction%%'
+    ORDER BY holder.state_change LIMIT 1
+"""
 
 
 @dataclass(frozen=True)
 class Session:
-    """A session that holds what others wait for. ``since``: when it came into its state."""
+    """A session that holds what others wait for. ``since``: when it came into its state, ``seconds`` ago."""
 
     pid: int
     user: str = ""
@@ -50,6 +62,7 @@ class Session:
     state: str = ""
     since: datetime | None = None
     statement: str = ""
+    seconds: float = 0
 
     @property
     def is_ours(self) -> bool:
@@ -58,8 +71,8 @@ class Session:
 
     @property
     def is_forgotten(self) -> bool:
-        """Tell whether it does nothing while it holds the lock."""
-        return self.state.startswith("idle in transaction") or self.pid == PREPARED_PID
+        """Tell whether it does nothing while it holds the lock, which may be a session's, without a transaction."""
+        return self.state.startswith("idle") or self.pid == PREPARED_PID
 
     @property
     def command(self) -> str:
@@ -90,7 +103,7 @@ def lock_waits(asked: Any = connection, *, min_seconds: float | None = None) -> 
         rows = cursor.fetchall()
     holders: dict[int, Session] = {row[0]: _session(row[3:]) for row in rows}
     waits = [LockWait(pid, name or "", float(seconds or 0), _last(pid, holders)) for pid, name, seconds, *_ in rows]
-    unique = {wait.pid: wait for wait in waits if wait.waits_seconds >= least_seconds}
+    unique = {wait.pid: wait for wait in waits if wait.waits_seconds >= least_seconds or _is_forgotten(wait.holder)}
     return sorted(unique.values(), key=lambda wait: -wait.waits_seconds)
 
 
@@ -102,11 +115,22 @@ def table_lock(asked: Any = connection) -> tuple[str, Session] | None:
     return (str(row[0]), _session(row[1:])) if row else None
 
 
+def idle_holder(relation: str, asked: Any = connection) -> Session | None:
+    """Return a session that has locks on a table, or rows of it, and does nothing. Raises the database's errors."""
+    with asked.cursor() as cursor:
+        cursor.execute(_IDLE_HOLDER, [relation])
+        row = cursor.fetchone()
+    return _session(row) if row else None
+
+
 def _session(columns: tuple[Any, ...]) -> Session:
-    pid, user, application, address, state, since, statement = columns
-    return Session(
-        pid, user or "", application or "", address or "", state or "", since, statement_without_values(statement or "")
-    )
+    pid, user, application, address, state, since, statement, seconds = columns
+    shape = statement_without_values(statement or "")
+    return Session(pid, user or "", application or "", address or "", state or "", since, shape, float(seconds or 0))
+
+
+def _is_forgotten(holder: Session) -> bool:
+    return holder.is_forgotten and holder.seconds >= FORGOTTEN_SECONDS
 
 
 def _last(pid: int, holders: Mapping[int, Session]) -> Session:

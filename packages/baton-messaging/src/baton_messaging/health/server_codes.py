@@ -244,6 +244,7 @@ ERRNOS: Final = {
     errno.EACCES: NOT_PERMITTED,
     errno.EPERM: NOT_PERMITTED,
     errno.ENOENT: DIFFERENT,
+    errno.EEXIST: DIFFERENT,
     errno.ENOTDIR: DIFFERENT,
     errno.EISDIR: DIFFERENT,
     errno.ELOOP: DIFFERENT,

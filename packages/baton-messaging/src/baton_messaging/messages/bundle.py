@@ -84,6 +84,22 @@ class Bundle:
         kept = {text: envelope for text, envelope in self.readable.items() if envelope.message_id in message_ids}
         return Bundle(self.consumer, kept)
 
+    def pieces(self, *, max_count: int) -> Iterator["Bundle"]:
+        """Yield the readable messages in bundles of up to ``max_count``, none larger than a worker takes.
+
+        A body is JSON of JSON, in which each quote takes two: half of MAX_MESSAGE_BYTES is what fits for sure.
+        """
+        piece: dict[str, Envelope] = {}
+        room = baton().max_message_bytes // 2
+        for text, envelope in self.readable.items():
+            if piece and (len(piece) == max_count or len(text) > room):
+                yield Bundle(self.consumer, piece)
+                piece, room = {}, baton().max_message_bytes // 2
+            piece[text] = envelope
+            room -= len(text)
+        if piece:
+            yield Bundle(self.consumer, piece)
+
     def parts(self) -> Iterator["Bundle"]:
         """Yield each envelope in a bundle of its own, sealed as it was."""
         for text, envelope in self.readable.items():

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 MAX_IDS: Final = 1_000  # of one Celery message; a bundle of ours has a tenth of that
-_ID: Final = re.compile(r'"message_id\\*": ?\\*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\*"')
+_ID: Final = r'"message_id\\*": ?\\*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\*"'
+_IN_TEXT: Final = re.compile(_ID)
+_IN_BODY: Final = re.compile(_ID.encode())
 
 
 def message_id_in(sealed: Any) -> str | None:
@@ -19,7 +21,7 @@ def message_id_in(sealed: Any) -> str | None:
     '0190d3c2-7a00-7000-8000-000000000001'
     >>> message_id_in('{"message_id": "rubbish"}')
     """
-    match = _ID.search(sealed) if isinstance(sealed, str) else None
+    match = _IN_TEXT.search(sealed) if isinstance(sealed, str) else None
     return match.group(1) if match else None
 
 
@@ -36,3 +38,12 @@ def message_ids_in(arguments: Any) -> list[str]:
         return []
     found: Iterator[str | None] = map(message_id_in, bundle[:MAX_IDS])
     return [message_id for message_id in found if message_id]
+
+
+def ids_in_body(body: bytes) -> list[bytes]:
+    r"""Return the ids in the body of a Celery message, in which the envelopes are JSON strings.
+
+    >>> ids_in_body(rb'[[["{\"message_id\": \"0190d3c2-7a00-7000-8000-000000000001\"}:signature"]], {}, {}]')
+    [b'0190d3c2-7a00-7000-8000-000000000001']
+    """
+    return _IN_BODY.findall(body)

@@ -9,6 +9,7 @@ from baton_messaging.database import lookups  # noqa: F401 - importing registers
 from baton_messaging.models.attempt import Attempt
 from baton_messaging.models.audit import AuditedDeadLetter, AuditEntry
 from baton_messaging.models.dead_letter import DeadLetter
+from baton_messaging.models.expiry import Expiry
 from baton_messaging.models.flow_control import Circuit, Pause
 from baton_messaging.models.group_alert import GroupAlert
 from baton_messaging.models.health_check import HealthCheck
@@ -26,6 +27,7 @@ __all__ = [
     "AuditedDeadLetter",
     "Circuit",
     "DeadLetter",
+    "Expiry",
     "GroupAlert",
     "HealthCheck",
     "Heartbeat",

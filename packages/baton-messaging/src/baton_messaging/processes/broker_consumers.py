@@ -25,6 +25,7 @@ from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.processes.introduction import database_address
+from baton_messaging.processes.wiring import broker_address
 from baton_messaging.processes.worker_answers import WorkerAnswer, ask_workers
 from baton_messaging.routing.ownership import platform_owner
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
@@ -91,7 +92,7 @@ def _on_redis(broker: kombu.Connection, known: Sequence[Heartbeat], until: float
         yield from (
             _unknown_there(row)
             for row in known
-            if _should_be_connected(row) and (row.name, row.hostname, row.pid) not in there
+            if _should_be_connected(row, broker) and (row.name, row.hostname, row.pid) not in there
         )
 
 
@@ -130,25 +131,28 @@ def _on_rabbitmq(broker: kombu.Connection, known: Sequence[Heartbeat], until: fl
     crowded = {name for name in names if counts[name] > len(expected[name])}
     seconds = min(ANSWER_SECONDS, until - monotonic())
     if crowded and seconds > 0:
-        answers = ask_workers(broker, names=None, seconds=seconds)
-        strangers = [*_strangers(answers, workers, crowded)]
-        yield from map(_unknown_here, strangers)
-        crowded -= {queue for one in strangers for queue in one.queues}
+        unknown = [*_unknown(ask_workers(broker, names=None, seconds=seconds), workers, crowded)]
+        # The first heartbeat of one that has just started is still to come.
+        yield from (_unknown_here(_stranger(one)) for one in unknown if one.uptime_seconds >= _settling_seconds())
+        crowded -= {queue for one in unknown for queue in one.queues}
     for name in sorted(crowded):
         yield _counted(name, counts[name], expected[name])
     for name in names:
-        if counts[name] < len([row for row in expected[name] if _should_be_connected(row)]):
+        if counts[name] < len([row for row in expected[name] if _should_be_connected(row, broker)]):
             yield _counted(name, counts[name], expected[name])
 
 
-def _strangers(
+def _unknown(
     answers: Iterable[WorkerAnswer], workers: Sequence[Heartbeat], queues: Iterable[str]
-) -> Iterator[Stranger]:
+) -> Iterator[WorkerAnswer]:
+    """Return the workers that consume one of the queues, and have no heartbeat here."""
     here = {(row.name, row.hostname, row.pid) for row in workers}
-    for one in answers:
-        taken = tuple(sorted({*one.queues} & {*queues}))
-        if taken and (one.name, one.hostname, one.pid) not in here:
-            yield Stranger(Role.WORKER, one.name, one.pid, one.hostname, "", one.database, taken)
+    wanted = {*queues}
+    return (one for one in answers if wanted & {*one.queues} and (one.name, one.hostname, one.pid) not in here)
+
+
+def _stranger(one: WorkerAnswer) -> Stranger:
+    return Stranger(Role.WORKER, one.name, one.pid, one.hostname, "", one.database, one.queues)
 
 
 # --- What it means ---------------------------------------------------------------------------------------------------
@@ -159,9 +163,12 @@ def _settling_seconds() -> float:
     return 2 * baton().heartbeat_seconds
 
 
-def _should_be_connected(row: Heartbeat) -> bool:
+def _should_be_connected(row: Heartbeat, broker: kombu.Connection) -> bool:
+    """Tell whether a process is at work at this broker; one at another is told by comparison.py."""
     age = (row.looked_at - row.started_at).total_seconds()
-    return row.is_fresh and row.is_consuming and age >= _settling_seconds() and bool(row.wiring)
+    address = row.wiring.get("broker", {}).get("address")
+    is_here = bool(address == broker_address(broker))
+    return row.is_fresh and row.is_consuming and age >= _settling_seconds() and is_here
 
 
 def _unknown_here(one: Stranger) -> Diagnosis:

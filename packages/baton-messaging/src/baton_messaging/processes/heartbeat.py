@@ -95,6 +95,7 @@ class HeartbeatWriter:
         self._news = threading.Event()
         self._stopping = False
         self._is_in_trouble = False
+        self._is_consuming = True
         self._writing = threading.Lock()
         self._ended_by = ""
         self.watch = WiringWatch(self._identity)
@@ -119,8 +120,9 @@ class HeartbeatWriter:
 
     def beat(self, beat: Beat) -> None:
         """Say that the loop turns. Costs nothing: another thread writes."""
-        if not beat.is_consuming:
+        if beat.is_consuming is not self._is_consuming:  # it met trouble, or is over it
             self.watch.look_soon()
+        self._is_consuming = beat.is_consuming
         self._beaten = monotonic()
         self._said = (self._beaten, beat)
         self._news.set()

@@ -3,7 +3,6 @@
 Relay and collector have the loop's end and its back-off in common, too: ``RoundProcess``.
 """
 
-import random
 import signal
 import threading
 from collections.abc import Iterator
@@ -16,12 +15,14 @@ import structlog
 
 from baton_messaging.conf import baton
 from baton_messaging.health.refusals import classify
+from baton_messaging.processes.backoff import backoff_seconds
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
 from baton_messaging.processes.introduction import introduce
 
 log = structlog.get_logger(__name__)
 
 LOG_SECONDS: Final = 3.0  # between two lines about trouble
+MIN_BACKOFF_SECONDS: Final = 0.5
 MAX_BACKOFF_SECONDS: Final = 15.0  # a database or broker that is back is found at most this much later
 
 
@@ -115,8 +116,13 @@ class RoundProcess:
     def _back_off(self, event: str, error: Exception) -> None:
         """Wait, longer with each time in a row, and beat meanwhile."""
         self._trouble_count += 1
-        ceiling = min(MAX_BACKOFF_SECONDS, 0.25 * 2**self._trouble_count)
-        seconds = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - spreads several processes, guards nothing
+        seconds = backoff_seconds(
+            self._trouble_count,
+            base=MIN_BACKOFF_SECONDS,
+            maximum=MAX_BACKOFF_SECONDS,
+            floor=MIN_BACKOFF_SECONDS,
+            jitter=True,
+        )
         self._tell(event, error, again_in_seconds=round(seconds, 1))
         self._heartbeat.wait(self._stopping, seconds)
 

@@ -9,6 +9,7 @@ import json
 import random
 import threading
 from collections.abc import Mapping
+from time import monotonic
 from typing import Any, Final
 
 import structlog
@@ -62,9 +63,15 @@ class WiringWatch:
         self.looking = threading.Lock()
         self.wiring: dict[str, Any] = {}
         self.health: list[dict[str, Any]] = []
+        self._started = monotonic()
         self._looks = 0
         self._has_met_strangers = False
         self._thread = threading.Thread(target=self._look_until_stopped, name="wiring", daemon=True)
+
+    @property
+    def uptime_seconds(self) -> float:
+        """Return how long the process has been beating."""
+        return monotonic() - self._started
 
     def start(self) -> None:
         """Begin to look."""

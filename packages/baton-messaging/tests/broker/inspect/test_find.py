@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 import redis
 from baton_messaging.broker.inspect.find import Find, locate
+from baton_messaging.messages.message_ids import ids_in_body
 
 from tests.broker.peer import Peer
 
@@ -21,7 +22,7 @@ def raw(message_id: str) -> str:
 
 
 def look(peer: Peer, *wanted: str) -> tuple[list[Find], bool]:
-    search = locate(peer.connection, [QUEUE], wanted, by=time.monotonic() + 20)
+    search = locate(peer.connection, [QUEUE], wanted, by=time.monotonic() + 20, ids_in=ids_in_body)
     return search.finds, search.is_complete
 
 
@@ -55,6 +56,6 @@ def test_a_prefix_of_all_keys_is_minded(server: redis.Redis, connect: Callable[.
     peer.put({"message_id": taken})
     message = peer.next()
     assert look(peer, waiting) == ([Find(waiting, "long.take", QUEUE, 0, 0)], True)
-    (found,) = locate(peer.connection, ["work"], [taken], by=time.monotonic() + 20).finds
+    (found,) = locate(peer.connection, ["work"], [taken], by=time.monotonic() + 20, ids_in=ids_in_body).finds
     assert (found.message_id, found.ahead_count) == (taken, None)
     message.ack()

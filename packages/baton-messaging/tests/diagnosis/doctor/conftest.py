@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from baton_messaging.conf import baton
-from baton_messaging.diagnosis.doctor import broker, examination
+from baton_messaging.diagnosis.doctor import examination, examine
 from baton_messaging.models import Heartbeat
 from baton_messaging.routing.discovery import Registry
 from django.utils import timezone
@@ -31,7 +31,11 @@ def living(db: None) -> None:
 def broker_url(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that points this process at another broker."""
 
-    return lambda url: monkeypatch.setenv("CELERY_BROKER_READ_URL", url)
+    def point_at(url: str) -> None:
+        monkeypatch.setenv("CELERY_BROKER_READ_URL", url)
+        monkeypatch.setenv("CELERY_BROKER_WRITE_URL", url)
+
+    return point_at
 
 
 @pytest.fixture
@@ -41,4 +45,4 @@ def longer_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in examination.all_examinations():
         longer.add(one.name, replace(one, deadline_seconds=15))
     monkeypatch.setattr(examination, "_REGISTER", longer)
-    monkeypatch.setattr(broker, "ANSWER_SECONDS", 10)
+    monkeypatch.setattr(examine, "SERVERS_SECONDS", 15)

@@ -12,11 +12,12 @@ import pytest
 from baton_dev.project import PROJECT_DIR
 from baton_dev.testing.processes import manage_command, process_environment
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.doctor import examination
-from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, examines, observed
+from baton_messaging.diagnosis.doctor import examine
+from baton_messaging.diagnosis.doctor.examination import examines, observed
 from baton_messaging.diagnosis.doctor.examine import examine_all
 from baton_messaging.diagnosis.rendering import as_json, as_text
 from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.models import Heartbeat
 from django.core.management import call_command
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "longer_deadlines")]
@@ -47,23 +48,36 @@ def test_in_a_sound_installation_there_is_nothing_to_do() -> None:
 
 
 def test_a_broker_that_says_nothing_costs_a_deadline_and_hides_nothing_else(
-    silent_port: int, broker_url: Callable[[str], None]
+    silent_port: int, broker_url: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (slow,) = [one for one in examination.all_examinations() if one.name == "broker"]
-    examination._REGISTER.add("broker", replace(slow, deadline_seconds=DEADLINE_SECONDS))
+    monkeypatch.setattr(examine, "SERVERS_SECONDS", 2.5)
     broker_url(f"redis://:s3cr3t-word@127.0.0.1:{silent_port}/0")
-    lines = {line.what: line for line in examine_all()}
-    assert (lines["broker"].status, lines["broker"].found) == (Status.UNKNOWN, "no answer within 2 s")
-    assert lines["declaration of the queues"].found == "not asked: no answer from the broker"
+    lines = {str(line.what): line for line in examine_all()}
+    cause = lines["broker"]
+    assert (cause.status, cause.stops_work) == (Status.FINDING, True)
+    assert "no answer" in str(cause.found) or "Timeout" in str(cause.found)
+    victims = {str(victim.what): str(victim.found) for victim in cause.victims}
+    assert victims["declaration of the queues"] == "not asked: no answer from the broker"
     assert lines["relay"].status is Status.OK
     assert lines["size of outbox messages"].status is Status.OK
 
 
-def test_a_broker_that_is_stopped_is_an_open_question(broker_url: Callable[[str], None]) -> None:
+def test_a_broker_that_is_stopped_is_the_cause_and_nobody_is_told_to_restart(
+    broker_url: Callable[[str], None],
+) -> None:
+    Heartbeat.objects.update(is_consuming=False)  # they have no broker either
     broker_url("redis://127.0.0.1:1/0")
-    (line,) = [line for line in examine_all() if line.what == "broker"]
-    assert line.status is Status.UNKNOWN
-    assert "refused" in str(line.found)
+    by_settings = "system checks"  # which object to the address that this test has made up
+    findings = [line for line in examine_all() if line.status is not Status.OK and str(line.what) != by_settings]
+    assert [str(line.what) for line in findings] == ["broker"]
+    (cause,) = findings
+    assert str(cause.found).startswith("the broker does not answer (127.0.0.1:1/0: ")
+    assert "refused" in str(cause.found)
+    assert {"relay", "collector", "workers of parcels"} <= {str(victim.what) for victim in cause.victims}
+    text = as_text(findings, width=None)
+    assert "Restart" not in text
+    assert "waits:  " in text
+    assert "certain:sure" in text
 
 
 def test_an_examination_that_hangs_or_fails_stops_no_other(extra: Callable[..., None]) -> None:
@@ -163,6 +177,9 @@ def test_a_database_that_is_away_leaves_the_other_questions_answered() -> None:
     assert ended.returncode == 1, ended.stderr
     assert "pa55word" not in ended.stdout
     lines = {line["what"]: line for line in json.loads(ended.stdout)["lines"]}
-    assert lines["database"]["verdict"] == "unknown"
-    assert lines["outbox"]["found"] == "not asked: no answer from the database"
+    cause = lines["database"]
+    assert (cause["verdict"], cause["owner"]) == ("finding", "Platform team <platform@example.com>")
+    assert "refused" in cause["found"]
+    victims = {victim["what"]: victim["found"] for victim in cause["victims"]}
+    assert victims["outbox"] == "not asked: no answer from the database"
     assert lines["eviction policy of the broker"]["verdict"] == "ok"

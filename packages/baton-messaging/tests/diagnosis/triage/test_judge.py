@@ -508,6 +508,15 @@ def test_what_is_lost_for_long_needs_a_person() -> None:
     assert (verdict.state, verdict.step.code, verdict.needs_person) == (State.LOST, "run_reconciler", True)
 
 
+def test_the_time_in_which_a_machine_stood_still_counts_against_no_limit() -> None:
+    asleep = process("worker", stood_still_at=ago(10), stood_still_seconds=70)
+    verdict = first(facts(delivery(in_flight=hand(asleep, since=90))))
+    assert (verdict.state, verdict.step.code) == (State.RUNNING, "wait")
+    assert "stood_still" in {line.code for line in verdict.evidence}
+    before = process("worker", stood_still_at=ago(100), stood_still_seconds=70)
+    assert first(facts(delivery(in_flight=hand(before, since=90)))).step.code == "restart_worker"
+
+
 def test_a_worker_that_has_just_started_is_not_told_to_restart() -> None:
     starting = process("worker", is_consuming=False, started_at=ago(4))
     verdict = first(facts(delivery(seen=IN_QUEUE), processes=(starting,)))

@@ -9,7 +9,7 @@ between two reads; who concludes something from an absence looks a second time, 
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final
@@ -19,7 +19,8 @@ from kombu.utils.json import loads
 
 from baton_messaging.broker.dead_letter_headers import is_message
 
-_MESSAGE_ID: Final = re.compile(rb'message_id\\*": ?\\*"([0-9a-f-]{36})')
+IdsIn = Callable[[bytes], Iterable[bytes]]
+
 _BODY: Final = re.compile(rb'"body": ?"([^"]*)"')
 
 
@@ -42,35 +43,38 @@ class Search:
     is_complete: bool = True
 
 
-def locate(connection: kombu.Connection, queues: Collection[str], message_ids: Collection[str], *, by: float) -> Search:
-    """Look for the messages in the queues, until ``by`` (of the monotonic clock). Raises the connection's errors."""
+def locate(
+    connection: kombu.Connection, queues: Collection[str], message_ids: Collection[str], *, by: float, ids_in: IdsIn
+) -> Search:
+    """Look for the messages in the queues, until ``by`` (of the monotonic clock). Raises the connection's errors.
+
+    ``ids_in`` reads the ids out of a body: what a message of ours looks like is not the broker's business.
+    """
     if connection.transport.driver_type != "redis":
         return Search(is_complete=False)
     wanted = frozenset(message_id.encode() for message_id in message_ids)
     if not wanted:
         return Search()
     channel: Any = connection.default_channel
-    search = _look(channel, queues, wanted, by)
+    search = _look(channel, queues, wanted, by, ids_in)
     if search.is_complete and wanted - {find.message_id.encode() for find in search.finds}:
-        again = _look(channel, queues, wanted, by)
+        again = _look(channel, queues, wanted, by, ids_in)
         search = Search([*search.finds, *again.finds], again.is_complete)
     return search
 
 
-def _look(channel: Any, queues: Collection[str], wanted: frozenset[bytes], by: float) -> Search:
+def _look(channel: Any, queues: Collection[str], wanted: frozenset[bytes], by: float, ids_in: IdsIn) -> Search:
     search = Search()
     for queue, ahead_count, raw in channel.copies(queues):
         if monotonic() > by:
             search.is_complete = False
             break
-        search.finds += _finds(queue, ahead_count, raw, wanted)
+        if ids := wanted.intersection(ids_in(_body(raw))):
+            search.finds += _finds(queue, ahead_count, raw, ids)
     return search
 
 
-def _finds(queue: str, ahead_count: int | None, raw: bytes, wanted: frozenset[bytes]) -> Iterator[Find]:
-    ids = wanted.intersection(_MESSAGE_ID.findall(_body(raw)))
-    if not ids:
-        return
+def _finds(queue: str, ahead_count: int | None, raw: bytes, ids: Collection[bytes]) -> Iterator[Find]:
     try:
         payload = loads(raw.decode())
     except Exception:  # whatever a foreign text makes of kombu's decoder

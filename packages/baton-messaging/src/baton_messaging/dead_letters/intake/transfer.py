@@ -9,6 +9,7 @@ from django.db import transaction
 
 from baton_messaging.database.errors import is_passing
 from baton_messaging.dead_letters.intake.cause import Cause, cause_of_death
+from baton_messaging.dead_letters.intake.expiry import drop, has_expired_as_wished
 from baton_messaging.dead_letters.intake.raw_message import Arrival
 from baton_messaging.dead_letters.intake.record import (
     claim_identity,
@@ -44,6 +45,9 @@ def _collect(arrival: Arrival) -> None:
     with transaction.atomic():
         if not claim_identity(arrival.identity):
             log.info("arrival_known", task_id=arrival.task_id)
+            return
+        if has_expired_as_wished(arrival):
+            drop(arrival)
             return
         cause = cause_of_death(arrival)
         try:

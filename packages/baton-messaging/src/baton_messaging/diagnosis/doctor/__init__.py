@@ -8,7 +8,7 @@ that never answers costs two seconds and hides no other finding.
 
 from importlib import import_module
 
-OWN = ("database", "broker", "processes", "queues", "messages", "held", "settings", "mail")
+OWN = ("processes", "queues", "messages", "held", "database", "settings")
 
 for _name in OWN:  # in the order of the report
     import_module(f"baton_messaging.diagnosis.doctor.{_name}")

@@ -12,9 +12,10 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import Queue, baton
+from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis import commands
-from baton_messaging.diagnosis.doctor.broker import broker_connection
 from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, observed
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
@@ -22,8 +23,10 @@ from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role, Trouble
 from baton_messaging.processes.broker_consumers import unknown_consumers
 from baton_messaging.processes.comparison import wiring_differences
-from baton_messaging.processes.findings import last_ended, process_findings
+from baton_messaging.processes.findings import process_findings
 
+#: Rows of workers that have ended, the latest first: one of each queue is among them, but after many restarts.
+MAX_ENDED: Final = 100
 #: Role, and what is wrong without it.
 WANTED: Final = {
     Role.RELAY: _("nothing leaves the outbox"),
@@ -36,8 +39,10 @@ WANTED: Final = {
 def examine_consumers() -> Iterator[Diagnosis]:
     """Find queues that no living worker consumes (F51), or whose workers have stopped to."""
     living, silent = _by_queue(Heartbeat.objects.workers())
+    ended = list(Heartbeat.ended.workers().order_by("-ended_at")[:MAX_ENDED])
     for queue in baton().queues:
-        yield _consumed(queue, living[queue.name], silent[queue.name])
+        last_ended = next((beat for beat in ended if queue.name in beat.queues), None)
+        yield _consumed(queue, living[queue.name], silent[queue.name], last_ended)
 
 
 def _by_queue(workers: Iterable[Heartbeat]) -> tuple[dict[str, list[Heartbeat]], dict[str, list[Heartbeat]]]:
@@ -49,7 +54,9 @@ def _by_queue(workers: Iterable[Heartbeat]) -> tuple[dict[str, list[Heartbeat]],
     return living, silent
 
 
-def _consumed(queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat]) -> Diagnosis:
+def _consumed(
+    queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat], last_ended: Heartbeat | None
+) -> Diagnosis:
     consuming = _names(beat for beat in living if beat.is_consuming)
     idle = [beat for beat in living if not beat.is_consuming]
     about, what = Resource(Kind.QUEUE, queue.name), format_lazy(_("workers of {queue}"), queue=queue.name)
@@ -62,7 +69,7 @@ def _consumed(queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartb
         bool(consuming),
         what,
         about=about,
-        found=consuming or format_lazy(_("nobody consumes it; {last}"), last=_last(queue.name, silent)),
+        found=consuming or format_lazy(_("nobody consumes it; {last}"), last=_last(silent, last_ended)),
         wanted=_("a worker that consumes it"),
         remedy=_("Start a worker for it."),
         command=commands.worker(queue.name),
@@ -75,10 +82,9 @@ def _mended(about: Resource, what: Text, found: Text, remedy: Text, queue: Queue
     return observed(False, what, about=about, found=found, wanted=wanted, remedy=remedy, owner=queue.owner)
 
 
-def _last(queue: str, silent: Sequence[Heartbeat]) -> Any:
+def _last(silent: Sequence[Heartbeat], ended: Heartbeat | None) -> Any:
     """Return which worker was the last to consume a queue, and how it ended."""
     fell_silent = max(silent, key=lambda beat: beat.beaten_at, default=None)
-    ended = last_ended(queue)
     if ended and ended.ended_at and (fell_silent is None or ended.ended_at > fell_silent.beaten_at):
         age = (ended.looked_at - ended.ended_at).total_seconds()
         text = _("the last, {name}, ended {age} ago: {how}")
@@ -160,7 +166,7 @@ def examine_wiring() -> Iterator[Diagnosis]:
 @examines("processes at the broker", needs=(DATABASE, BROKER))
 def examine_strangers() -> Iterator[Diagnosis]:
     """Find consumers that have no heartbeat here, and workers that the broker does not know."""
-    with broker_connection() as connection:
+    with broker_connection(Deadline.after(DEADLINE_SECONDS)) as connection:
         found = unknown_consumers(connection, DEADLINE_SECONDS / 2)
     yield from found
     if not found:

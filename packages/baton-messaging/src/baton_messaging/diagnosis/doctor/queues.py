@@ -9,8 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.shovel import message_count
-from baton_messaging.diagnosis.doctor.broker import broker_connection
-from baton_messaging.diagnosis.doctor.examination import BROKER, examines, observed
+from baton_messaging.database.deadline import Deadline
+from baton_messaging.diagnosis.doctor.examination import BROKER, DEADLINE_SECONDS, examines, observed
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.resource import Kind, Resource
 
@@ -18,7 +19,7 @@ from baton_messaging.health.resource import Kind, Resource
 @examines("declaration of the queues", needs=(BROKER,))
 def examine_declarations() -> Iterator[Diagnosis]:
     """Find queues that RabbitMQ has with other arguments (F18). What does not exist yet is not made here."""
-    with broker_connection() as connection:
+    with broker_connection(Deadline.after(DEADLINE_SECONDS)) as connection:
         if connection.transport.driver_type != "amqp":
             return
         channel: Any = connection.channel()

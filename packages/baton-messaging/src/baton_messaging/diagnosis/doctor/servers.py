@@ -12,6 +12,7 @@ from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE
 from baton_messaging.diagnosis.servers.look import compared, seen_by_processes
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.registry import check_named, check_names
 from baton_messaging.health.run import run_checks
 
 #: A server in one of these conditions has nothing to say to further questions.
@@ -29,7 +30,8 @@ class Servers:
 
     def examine(self) -> Iterator[Diagnosis]:
         """Return what was found."""
-        healths = run_checks(deadline_seconds=self._deadline_seconds - _REST_SECONDS)
+        names = [name for name in check_names() if check_named(name)]
+        healths = run_checks(names, deadline_seconds=self._deadline_seconds - _REST_SECONDS)
         self.silent = frozenset(_silent(healths))
         try:
             seen = {} if DATABASE in self.silent else seen_by_processes()

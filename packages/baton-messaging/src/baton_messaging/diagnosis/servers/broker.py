@@ -11,6 +11,7 @@ from celery import current_app
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.diagnosis.servers.broker_room import rabbitmq_room, redis_room
 from baton_messaging.health import resource
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text
@@ -19,7 +20,7 @@ from baton_messaging.health.wording import duration
 from baton_messaging.routing.ownership import platform_owner
 
 _WANTED: Final = _("a broker that takes, keeps and gives messages")
-_WHAT: Final[Mapping[Condition, Text]] = {
+_FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("the broker does not answer"),
     Condition.REFUSES: _("the broker takes no messages"),
     Condition.READ_ONLY: _("the broker is read-only"),
@@ -60,9 +61,11 @@ def well(health: Health) -> Text:
 
 def product_of(health: Health) -> str:
     """Return name and version of the broker, as far as it tells."""
-    told = health.facts.get("server")
-    parts = (told.get("product", ""), told.get("version", "")) if isinstance(told, Mapping) else ("", "")
-    return " ".join(str(part) for part in parts if part) or "broker"
+    facts = health.facts
+    if "redis_version" in facts:
+        name = str(facts.get("server_name") or "redis").capitalize()
+        return f"{name} {facts.get('valkey_version') or facts['redis_version']}"
+    return f"{facts.get('product', '')} {facts.get('version', '')}".strip() or "broker"
 
 
 def trouble(health: Health) -> Diagnosis:
@@ -71,9 +74,14 @@ def trouble(health: Health) -> Diagnosis:
     remedy, command = _remedy(health, address)
     return Diagnosis(
         resource.BROKER,
-        _WHAT[health.condition],
+        what_of(health),
         Status.FINDING,
-        f"{health.server or address.name}: {health.said}",
+        format_lazy(
+            "{found} ({server}: {said})",
+            found=_FOUND[health.condition],
+            server=health.server or address.name,
+            said=health.said,
+        ),
         _WANTED,
         remedy,
         platform_owner(),
@@ -160,6 +168,10 @@ def _away() -> Text:
     )
 
 
-def observations(_health: Health) -> Iterator[Diagnosis]:
-    """Return what else the broker shows."""
-    yield from ()
+def observations(health: Health) -> Iterator[Diagnosis]:
+    """Return how it is set up, and what room it has, as far as it tells."""
+    facts = health.facts
+    if "redis_version" in facts:
+        yield from redis_room(facts, Address.current().cli("").rstrip())
+    elif "version" in facts:
+        yield from rabbitmq_room(facts)

@@ -16,7 +16,7 @@ from baton_messaging.routing.ownership import platform_owner
 #: Days before a certificate ends that it is told of: the time that a person takes for a new one.
 MIN_CERTIFICATE_DAYS: Final = 14
 
-_WHAT: Final[Mapping[Condition, Any]] = {
+_FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("{name} does not answer"),
     Condition.REFUSES: _("{name} refuses"),
     Condition.READ_ONLY: _("{name} takes no writes"),
@@ -59,9 +59,9 @@ def trouble(health: Health) -> Diagnosis:
     setting = _SETTINGS.get(health.name, "")
     return Diagnosis(
         resource_of(health),
-        format_lazy(_WHAT[health.condition], name=health.name),
+        what_of(health),
         Status.FINDING,
-        words,
+        format_lazy("{found} ({words})", found=format_lazy(_FOUND[health.condition], name=health.name), words=words),
         _("a server that does what the work needs"),
         format_lazy("{remedy} ({setting})", remedy=_remedy(health), setting=setting) if setting else _remedy(health),
         platform_owner(),

@@ -97,6 +97,14 @@ class Process:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     ended_by: str = ""
+    stood_still_at: datetime | None = None
+    stood_still_seconds: float = 0
+
+    def seconds_at_work(self, since: datetime, now: datetime) -> float:
+        """Return for how long it has worked since then: the time in which nothing of it ran does not count."""
+        seconds = (now - since).total_seconds()
+        is_within = self.stood_still_at is not None and self.stood_still_at > since
+        return seconds - self.stood_still_seconds if is_within else seconds
 
     @property
     def seen_at(self) -> datetime:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, InFlight, Process
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot
 from baton_messaging.diagnosis.triage.verdict import Phrase, phrase
 from baton_messaging.health.locks import LockWait, Session
@@ -183,8 +183,15 @@ def _workers(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
     if in_flight := delivery.in_flight:
         code = "running_since" if in_flight.started_at else "reserved"
         yield phrase(code, worker=in_flight.process.name, at=in_flight.started_at)
+        yield from _standstill(in_flight)
     if delivery.lock:
         yield from _lock(delivery.lock)
+
+
+def _standstill(in_flight: InFlight) -> Iterator[Phrase]:
+    process, since = in_flight.process, in_flight.started_at
+    if since and process.stood_still_at and process.stood_still_at > since:
+        yield phrase("stood_still", worker=process.name, seconds=process.stood_still_seconds, at=process.stood_still_at)
 
 
 def _lock(wait: LockWait) -> Iterator[Phrase]:

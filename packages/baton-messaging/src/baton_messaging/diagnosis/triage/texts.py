@@ -66,6 +66,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "worker_silent": _("worker %(name)s: no heartbeat for %(seconds)s"),
     "running_since": _("worker %(worker)s has run it since %(at)s"),
     "reserved": _("worker %(worker)s has taken it and not begun"),
+    "stood_still": _("nothing of worker %(worker)s ran for %(seconds)s until %(at)s: its machine stood still"),
     "waits_for_lock": _("its child has waited %(seconds)s for a lock that session %(pid)s of the database holds"),
     "lock_holder": _("session %(pid)s: %(application)s, user %(user)s, %(state)s since %(at)s"),
     "lock_statement": _("the last statement of session %(pid)s: %(statement)s"),

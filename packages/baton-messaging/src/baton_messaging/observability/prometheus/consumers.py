@@ -11,7 +11,7 @@ from django.db.models import Count
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-from baton_messaging.models import DeadLetter, Recovery, Rollup
+from baton_messaging.models import DeadLetter, Expiry, Recovery, Rollup
 from baton_messaging.models.dead_letter import RELAY, Reason
 from baton_messaging.observability.prometheus.sources import CONSUMER_LABELS, labels_of
 from baton_messaging.observability.statistics.counts import counted_as
@@ -28,7 +28,7 @@ _COUNTERS: Final = (
 
 
 def consumer_metrics() -> Iterable[Metric]:
-    """Read the totals, and which dead letters wait for a person: four queries."""
+    """Read the totals, and which dead letters wait for a person: five queries."""
     found = {consumer: Figures() for consumer in (*all_consumers(), RELAY)} | totals()
     for name, text, field in _COUNTERS:
         counter = CounterMetricFamily(name, text, labels=CONSUMER_LABELS)
@@ -36,6 +36,7 @@ def consumer_metrics() -> Iterable[Metric]:
             counter.add_metric(labels_of(consumer), getattr(figures, field))
         yield counter
     yield _recovered(found)
+    yield _expired()
     yield _deaths(found)
     yield _histogram(
         "baton_handler_duration_seconds",
@@ -65,6 +66,14 @@ def _recovered(found: Iterable[str]) -> Metric:
     counts = dict.fromkeys(found, 0) | dict(Recovery.objects.values_list("consumer", "message_count"))
     for consumer, count in counts.items():
         counter.add_metric(labels_of(consumer), count)
+    return counter
+
+
+def _expired() -> Metric:
+    text = "Ticks and plain tasks whose own time was over before a worker had any for them"
+    counter = CounterMetricFamily("baton_tasks_expired", text, labels=("task",))
+    for task, count in Expiry.objects.values_list("task", "message_count"):
+        counter.add_metric((task,), count)
     return counter
 
 

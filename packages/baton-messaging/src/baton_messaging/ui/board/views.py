@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from baton_messaging.diagnosis.installation import problems
+from baton_messaging.diagnosis.problems import problems
 from baton_messaging.models import Recovery
 from baton_messaging.recovery.findings import findings
 from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts

@@ -16,6 +16,7 @@ from baton_messaging.broker.inspect.find import Search, locate
 from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
 from baton_messaging.diagnosis.triage.gather.deadline import reason, search_seconds
 from baton_messaging.health.answers import Answer, Question
+from baton_messaging.messages.message_ids import ids_in_body
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
 CONNECT_SECONDS: Final = 1.0
@@ -50,7 +51,7 @@ def _read(queues: Collection[str], message_ids: Collection[str], seconds: float)
     with _connection() as broker:
         names = [*queues, DEAD_LETTER_QUEUE]
         snapshot = BrokerSnapshot(depths=depths(broker, names), is_full=_is_full(broker))
-        search = locate(broker, names, message_ids, by=monotonic() + seconds)
+        search = locate(broker, names, message_ids, by=monotonic() + seconds, ids_in=ids_in_body)
         return replace(snapshot, search=search, is_searchable=broker.transport.driver_type == "redis")
 
 

@@ -30,13 +30,17 @@ class ServersSnapshot:
 
 
 def ask_servers(
-    queues: Collection[str], message_ids: Collection[str] = (), *, keys: Collection[str] = ()
+    queues: Collection[str],
+    message_ids: Collection[str] = (),
+    *,
+    keys: Collection[str] = (),
+    seconds: float = SERVERS_SECONDS,
 ) -> ServersSnapshot:
     """Ask where messages are, what stops work, and what contradicts "done" about some keys."""
     questions: dict[str, Question[Any]] = {"broker": broker_question(queues, message_ids), "causes": _causes}
     if keys:
         questions["contradictions"] = lambda _deadline: contradicting(keys)
-    answers = answers_within(SERVERS_SECONDS, questions)
+    answers = answers_within(seconds, questions)
     contradictions = _value(answers.get("contradictions"), without={})
     return ServersSnapshot(
         snapshot_of(answers["broker"]),

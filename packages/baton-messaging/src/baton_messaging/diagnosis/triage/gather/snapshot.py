@@ -222,6 +222,8 @@ def _process(row: Heartbeat) -> Process:
         started_at=row.started_at,
         ended_at=row.ended_at,
         ended_by=row.ended_by,
+        stood_still_at=row.stood_still_at,
+        stood_still_seconds=row.stood_still_seconds or 0,
     )
 
 

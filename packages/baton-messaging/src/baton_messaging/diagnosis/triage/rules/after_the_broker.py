@@ -33,7 +33,8 @@ def running(delivery: Delivery, facts: Facts) -> Conclusion | None:
             State.QUEUED, delivery.owner, WAIT, detail=phrase("reserved_by", worker=in_flight.process.name)
         )
     limit = delivery.limits.hard_limit_seconds + LIMIT_SLACK_SECONDS
-    if delivery.limits.hard_limit_seconds and facts.now - in_flight.started_at > timedelta(seconds=limit):
+    at_work_seconds = in_flight.process.seconds_at_work(in_flight.started_at, facts.now)
+    if delivery.limits.hard_limit_seconds and at_work_seconds > limit:
         step = Step("restart_worker", {"worker": in_flight.process.name})
         return Conclusion(State.RUNNING, delivery.owner, step, True, phrase("beyond_its_limit"))
     return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=phrase("on_worker", worker=in_flight.process.name))

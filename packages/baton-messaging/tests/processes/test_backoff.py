@@ -1,7 +1,7 @@
 import doctest
 
-from baton_messaging.consuming import backoff
-from baton_messaging.consuming.backoff import backoff_seconds
+from baton_messaging.processes import backoff
+from baton_messaging.processes.backoff import backoff_seconds
 
 
 def test_the_examples_in_the_docstring_hold() -> None:
@@ -10,7 +10,7 @@ def test_the_examples_in_the_docstring_hold() -> None:
 
 def test_jitter_never_gives_zero() -> None:
     delays = [
-        backoff_seconds(attempt=attempt, factor=1, ceiling=60, jitter=True, floor=1.0)
+        backoff_seconds(attempt, base=1, maximum=60, floor=1.0, jitter=True)
         for attempt in range(1, 8)
         for _ in range(200)
     ]

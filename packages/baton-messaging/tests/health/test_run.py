@@ -1,0 +1,115 @@
+"""Checks run at the same time, within one deadline, and none can hurt another."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from baton_messaging.database.deadline import Deadline
+from baton_messaging.health import registry
+from baton_messaging.health.answers import Answer, StoodStill, _none, _Thread, answers_within
+from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.registry import Check, check_names, health_check
+from baton_messaging.health.run import run_checks
+from baton_messaging.routing.discovery import Registry
+
+
+@pytest.fixture(autouse=True)
+def _own_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_CHECKS", Registry[str, Check]("health"))
+    monkeypatch.setattr(registry, "_OWN", {})
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def test_all_are_asked_at_the_same_time_and_answer_in_order() -> None:
+    meeting = threading.Barrier(3, timeout=10)
+
+    @health_check("one")
+    @health_check("two")
+    @health_check("three")
+    def meet(_deadline: Deadline) -> Health:
+        meeting.wait()
+        return Health("", Condition.OK, facts={"n": 1})
+
+    found = run_checks(["two", "one", "three", "two"], deadline_seconds=10)
+
+    assert [(one.name, one.condition) for one in found] == [(name, Condition.OK) for name in ("two", "one", "three")]
+    assert all(one.checked_at and one.seconds is not None for one in found)
+
+
+def test_what_a_check_raises_is_its_answer_and_no_others() -> None:
+    @health_check("broken")
+    def broken(_deadline: Deadline) -> Health:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    @health_check("buggy")
+    def buggy(_deadline: Deadline) -> Health:
+        raise KeyError("x")
+
+    @health_check("well")
+    def well(_deadline: Deadline) -> Health:
+        return Health("well", Condition.OK)
+
+    assert [(one.condition, one.said) for one in run_checks()] == [
+        (Condition.AWAY, "Connection refused"),
+        (Condition.NOT_KNOWN, "KeyError: 'x'"),
+        (Condition.OK, ""),
+    ]
+
+
+def test_one_that_hangs_is_left_behind_and_not_asked_twice(gate: threading.Event) -> None:
+    asked = []
+
+    @health_check("hanging")
+    def hang(_deadline: Deadline) -> Health:
+        asked.append(1)
+        gate.wait()
+        return Health("hanging", Condition.OK)
+
+    started = time.monotonic()
+    first, second = (run_checks(["hanging"], deadline_seconds=0.2)[0] for _ in range(2))
+
+    assert time.monotonic() - started < 5
+    assert first.condition is second.condition is Condition.AWAY
+    assert first.said.startswith("no answer within 0.2")
+    assert asked == [1]
+
+
+def test_name_of_no_check_is_not_known() -> None:
+    (found,) = run_checks(["nobody's"])
+
+    assert (found.condition, found.does_the_work) == (Condition.NOT_KNOWN, True)
+
+
+def test_an_app_replaces_a_check_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_OWN", {"mail": "no.such.module"})
+
+    @health_check("mail")
+    def own(_deadline: Deadline) -> Health:
+        return Health("mail", Condition.OK, "mine")
+
+    assert run_checks(["mail"])[0].said == "mine"
+    assert check_names() == ["mail"]
+
+
+def test_deadline_that_was_slept_through_says_nothing_of_the_server() -> None:
+    thread = _Thread("late", lambda _deadline: None, Deadline.after(1))
+
+    answer: Answer[None] = _none(thread, overdue=40.0, seconds=2)
+
+    assert isinstance(answer.error, StoodStill)
+
+
+def test_asked_function_has_less_time_than_who_asks() -> None:
+    seen: list[float] = []
+    look: Callable[[Deadline], None] = lambda deadline: seen.append(deadline.seconds_left)  # noqa: E731
+
+    answers_within(1, {"look": look})
+
+    assert seen[0] < 0.95
