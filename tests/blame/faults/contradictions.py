@@ -72,7 +72,7 @@ def no_sale(stack: ShopStack) -> Iterator[Question]:
 @fault("order's status set back by hand", State.DONE, SHOP, says="accepted|status", doctor="accepted|status|confirm")
 def status_by_hand(stack: ShopStack) -> Iterator[Question]:
     question = a_confirmed_order(stack, "orders.confirm_order")
-    Order.objects.filter(pk=question.id).update(status=OrderStatus.ACCEPTED)
+    Order.objects.filter(pk=question.id).update(status=OrderStatus.ACCEPTED, settled_at=None)
     yield question
 
 

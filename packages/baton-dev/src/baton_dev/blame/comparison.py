@@ -48,7 +48,8 @@ def of_triage(said: Said, question: Question, truth: Truth, stack: Stack) -> Opi
     """Judge state, owner, cause and step of the verdict on the consumer that was asked about."""
     if said.error:
         return Opinion("triage", Mark.WRONG, wrong=said.error)
-    verdict = next((one for one in said.report["verdicts"] if one["consumer"] == question.consumer), None)
+    verdicts = {one["consumer"]: one for one in said.report["verdicts"]}
+    verdict = verdicts.get(question.consumer) or verdicts.get("")  # the row's, where the tables cannot be asked
     if verdict is None:
         return Opinion("triage", Mark.WRONG, wrong=f"no verdict on {question.consumer or 'the row itself'}")
     told = f"{verdict['state_text']} · {verdict['owner_name']}"
