@@ -119,9 +119,11 @@ def of_dead_letters(view: str, said: Said, question: Question, truth: Truth) -> 
     return Opinion(view, Mark.RIGHT, told)
 
 
-def of_life(name: str, said: Said, truth: Truth) -> Opinion:
-    """Judge what `alive` says of a process: one that only waits is never dead."""
+def of_life(name: str, said: Said, truth: Truth, stack: Stack) -> Opinion:
+    """Judge what `alive` says of a process: one that only waits is never dead, nor does it end of that."""
     view, code, text = f"alive {name}", said.code, said.report or said.error
+    if (ended := stack.processes[name].exit_code) is not None:
+        text = f"{text} Its process has ended with {ended}."
     answer = "dead" if code else "cannot tell" if re.search("cannot tell|waits for", str(text), re.I) else "alive"
     wanted = truth.alive.get(name)
     is_right = answer == wanted if wanted else answer != "dead"

@@ -44,9 +44,9 @@ def no_replicas(stack: Stack) -> Iterator[Question]:
 @contextmanager
 def unsaved(stack: Stack) -> Iterator[None]:
     """Let a snapshot fail, because a folder lies where its file should be."""
-    with configured(stack, "dbfilename", "a-folder.rdb") as client, configured(stack, "save", "3600 1"):
-        (place,) = client.config_get("dir").values()
-        folder = Path(place.decode()) / "a-folder.rdb"
+    with configured(stack, "save", "3600 1") as client:
+        place, name = (client.config_get(word)[word.encode()].decode() for word in ("dir", "dbfilename"))
+        folder = Path(place) / name
         folder.mkdir()
         try:
             client.bgsave()
