@@ -33,7 +33,7 @@ class Truth:
     `alive` must say of a process, by its name in the stack.
     """
 
-    state: State | tuple[State, ...]  # each of them is right
+    state: State
     owner: str
     on_rabbitmq: State | None = None
     says: tuple[str, ...] = ()
@@ -42,10 +42,9 @@ class Truth:
     victims: tuple[str, ...] = ()
     alive: Mapping[str, Alive] = field(default_factory=dict)
 
-    def states_on(self, stack: Stack) -> tuple[State, ...]:
-        """Return the states that are right on the stack's broker."""
-        state = self.on_rabbitmq if stack.is_rabbitmq and self.on_rabbitmq else self.state
-        return state if isinstance(state, tuple) else (state,)
+    def state_on(self, stack: Stack) -> State:
+        """Return the state on the stack's broker."""
+        return self.on_rabbitmq if stack.is_rabbitmq and self.on_rabbitmq else self.state
 
     def victims_in(self, stack: Stack) -> tuple[str, ...]:
         """Return the names of the processes that only wait."""
@@ -77,7 +76,7 @@ def faults_on(broker: str) -> list[Fault]:
 
 def fault(
     name: str,
-    state: State | tuple[State, ...],
+    state: State,
     owner: str,
     *,
     on_rabbitmq: State | None = None,

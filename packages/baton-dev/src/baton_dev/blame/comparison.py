@@ -54,7 +54,7 @@ def of_triage(said: Said, question: Question, truth: Truth, stack: Stack) -> Opi
     told = f"{verdict['state_text']} · {verdict['owner_name']}"
     texts = _texts(verdict)
     surely = " and sure" if verdict.get("confidence", "") == "sure" else ""
-    if verdict["state"] not in map(str, truth.states_on(stack)):
+    if verdict["state"] != str(truth.state_on(stack)):
         return Opinion("triage", Mark.WRONG, told, f"the state{surely} ({texts})")
     if verdict["owner_name"] != truth.owner:
         return Opinion("triage", Mark.WRONG, told, f"the owner{surely} ({texts})")

@@ -49,7 +49,7 @@ class Result:
 
 def examine(fault: Fault, stack: Stack, client: Client, *, patience: float = 1.0) -> Result:
     """Inject the fault, ask each view once, heal it. ``patience``: of a busy machine, a factor of all limits."""
-    expected = f"{' or '.join(fault.truth.states_on(stack))} · {fault.truth.owner}"
+    expected = f"{fault.truth.state_on(stack)} · {fault.truth.owner}"
     try:
         with fault.inject(stack) as question:
             return Result(fault, expected, tuple(_opinions(fault, question, stack, client, patience)))

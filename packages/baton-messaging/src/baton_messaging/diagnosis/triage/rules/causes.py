@@ -5,7 +5,7 @@ is well: machine, database, broker, the servers that the consumer names, and tha
 the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -81,6 +81,23 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
     others = [one for one in facts.consumers_of(delivery.queue) if one.is_at_work and one.name not in names]
     is_relays = any(relay.name in names for relay in facts.of_role("relay"))
     return conclusion.state in _WITH_THE_BROKER and bool(names & carriers) and (is_relays or not others)
+
+
+def cause_of_death(
+    consumer: str, reason: str, causes: Iterable[Diagnosis], needs: Mapping[Resource, Iterable[Resource]]
+) -> Diagnosis | None:
+    """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again."""
+    needed = [_as_victim(resource) for resource in needs.get(Resource(Kind.CONSUMER, consumer), ())]
+    found = [
+        cause
+        for cause in causes
+        if cause.stops_work
+        and (
+            any(explains(cause, victim, needs) for victim in needed)
+            or (reason == "bad_signature" and cause.about.kind is Kind.WIRING)
+        )
+    ]
+    return min(found, key=lambda cause: _GROUND_UP[cause.about.kind], default=None)
 
 
 _GROUND_UP: Final = {kind: number for number, kind in enumerate(Kind)}
