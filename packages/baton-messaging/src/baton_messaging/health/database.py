@@ -145,6 +145,8 @@ def _looked_at(work: _Work, deadline: Deadline, late: NoAnswer) -> Health:
     if looker.value is None:
         return _health(Condition.AWAY, f"{late} to {step}, and none to a second connection", work.facts())
     waits_for, facts = looker.value
+    if waits_for.startswith("Client/"):  # the server waits for us: this machine has no time to ask
+        return _health(Condition.NOT_KNOWN, f"{late} to {step}: the server waits for the one who asks", work.facts())
     said = f"{late} to {step}: it waits for {waits_for or 'no event that the server tells'}"
     if waits_for.endswith("/SyncRep"):
         said += f"; {_standbys(facts.get('replication', {}))}"
