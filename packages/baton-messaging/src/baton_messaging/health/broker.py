@@ -77,31 +77,39 @@ def broker_connection(deadline: Deadline, *, is_write: bool = False) -> Iterator
 
 
 def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline) -> Health:
-    refusal, has_arrived = None, False
     facts: dict[str, Any] | None = None
+    refusal = _sent(writer, reader, deadline)
+    if refusal is not None and refusal.condition is Condition.AWAY:
+        refusal, facts = _looked_at(refusal, deadline)
+    facts = _facts(reader, deadline) if facts is None else facts
+    if reader is not writer:
+        facts["written_to"] = {"server": _server(writer), **_facts(writer, deadline)}
+    if refusal is not None and _is_about_own_queue(refusal.said) and (said := _forbidden(reader, facts)):
+        refusal = Refusal(Condition.NOT_PERMITTED, said)
+    refusal = refusal or _difference(facts) or Refusal(Condition.OK, "")
+    return Health("broker", refusal.condition, refusal.said, _server(reader), facts=facts)
+
+
+def _sent(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline) -> Refusal | None:
+    """Send a message; return what keeps it from arriving."""
     try:
         if _is_amqp(writer):
             _publish_as_relay_does(writer)
         has_arrived = _send_through(writer, reader, deadline)
     except Exception as error:  # whatever the client makes of it
-        refusal = _refusal(error)
-        if refusal.condition is Condition.AWAY:
-            refusal, facts = _looked_at(refusal, deadline)
-    facts = _facts(reader, deadline) if facts is None else facts
-    if reader is not writer:
-        facts["written_to"] = {"server": _server(writer), **_facts(writer, deadline)}
-    if refusal is None and not has_arrived:
-        elsewhere = f"what is published to {_server(writer)} does not arrive at {_server(reader)}"
-        refusal = Refusal(Condition.DIFFERENT, _LOST if reader is writer else elsewhere)
-    if refusal is not None and _is_about_own_queue(refusal.said) and (said := _forbidden(reader, facts)):
-        refusal = Refusal(Condition.NOT_PERMITTED, said)
-    if refusal is None and (different := facts.get("different") or facts.get("changed_by_policy")):
-        refusal = Refusal(Condition.DIFFERENT, "; ".join(different.values()))
-    condition, said = (refusal.condition, refusal.said) if refusal else (Condition.OK, "")
-    return Health("broker", condition, said, _server(reader), facts=facts)
+        return _refusal(error)
+    if has_arrived:
+        return None
+    elsewhere = f"what is published to {_server(writer)} does not arrive at {_server(reader)}"
+    return Refusal(Condition.DIFFERENT, _LOST if reader is writer else elsewhere)
 
 
 _LOST: Final = "a message that the broker has taken is not there to be consumed"
+
+
+def _difference(facts: dict[str, Any]) -> Refusal | None:
+    different = facts.get("different") or facts.get("changed_by_policy") or {}
+    return Refusal(Condition.DIFFERENT, "; ".join(different.values())) if different else None
 
 
 def _looked_at(refusal: Refusal, deadline: Deadline) -> tuple[Refusal, dict[str, Any]]:
