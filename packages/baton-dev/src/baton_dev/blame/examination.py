@@ -73,7 +73,7 @@ def _opinions(fault: Fault, question: Question, stack: Stack, client: Client, pa
     for name in dict.fromkeys((*truth.alive, *truth.victims_in(stack))):
         if stack.parts[name].beats:
             said = client.ask("alive", *stack.words_of_alive(name))
-            yield in_time(of_life(name, said, truth), said.seconds, patience=patience)
+            yield in_time(of_life(name, said, truth, stack), said.seconds, patience=patience)
 
 
 def table(results: Iterable[Result]) -> str:

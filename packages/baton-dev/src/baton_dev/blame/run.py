@@ -77,7 +77,7 @@ def _examine_all(
     import_module(f"{SUITE}.faults")
     stack_type: type[Stack] = import_module(f"{SUITE}.stack").STACK
     name = "rabbitmq" if isinstance(broker, RabbitMQ) else "redis"
-    wanted = [fault for fault in faults_on(name) if options.only in fault.name][options.skip :]
+    wanted = [fault for fault in faults_on(name) if options.only in f"{fault.room}: {fault.name}"][options.skip :]
     if not wanted:
         return 0, 0
     database_url, broker_url = os.environ["DATABASE_URL"], os.environ["CELERY_BROKER_URL"]

@@ -103,7 +103,6 @@ class Stack:
         self.opened = ExitStack()
         self.database, self._database_url = self._behind_a_proxy(database_url)
         self.broker, self._broker_url = self._behind_a_proxy(broker_url)
-        self.direct_database_url = database_url
 
     def __enter__(self) -> Self:
         try:
@@ -132,10 +131,6 @@ class Stack:
             "BATON_STATE_DIR": str(self.folder),
         }
 
-    def broker_url(self, place: str) -> str:
-        """Return the URL of another place on the same broker: a database's number, or a virtual host."""
-        return urlunsplit(urlsplit(self._broker_url)._replace(path=f"/{place}"))
-
     def words_of_alive(self, name: str) -> tuple[str, str]:
         """Return what is asked of `alive`: the role, and the node name of a worker."""
         return (name, "") if name in ROLES else ("worker", f"{name}@blame")
@@ -148,28 +143,6 @@ class Stack:
         log.unlink(missing_ok=True)
         told = {**self.environment(), **(environment or {})}
         self.processes[name] = Process(command or self.parts[name].command, log=log, env=told)
-
-    @contextmanager
-    def changed(self, name: str, **environment: str) -> Iterator[None]:
-        """Run a part with other variables for a while. What mends brings it back as it was."""
-        self.stop(name)
-        self.start(name, environment=environment)
-        try:
-            yield
-        finally:
-            self.processes[name].kill()
-
-    @contextmanager
-    def beside(self, part: Part, **environment: str) -> Iterator[Process]:
-        """Run another process beside the parts for a while, with other variables."""
-        log = self.folder / "beside.log"
-        log.unlink(missing_ok=True)
-        process = Process(part.command, log=log, env={**self.environment(), **environment})
-        try:
-            process.wait_for_output(part.ready)
-            yield process
-        finally:
-            process.kill()
 
     def start(
         self, name: str, *, command: list[str] | None = None, environment: Mapping[str, str] | None = None

@@ -1,4 +1,4 @@
-"""The catalogue, by station of a message's way; then what is forgotten, refuses, or is wired to something else."""
+"""The catalogue, by station of a message's way; then what servers, wiring and memory do to all stations."""
 
 from tests.blame.faults import (
     broker,
@@ -9,6 +9,8 @@ from tests.blame.faults import (
     people,
     producer,
     refusals,
+    refusals_of_rabbitmq,
+    refusals_of_valkey,
     relay,
     wiring,
     workers,
@@ -23,6 +25,8 @@ __all__ = [
     "people",
     "producer",
     "refusals",
+    "refusals_of_rabbitmq",
+    "refusals_of_valkey",
     "relay",
     "wiring",
     "workers",

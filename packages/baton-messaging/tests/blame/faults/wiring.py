@@ -1,164 +1,201 @@
-"""What goes wrong when a process is wired to something else than the others: nobody refuses anything."""
+"""Processes that are wired otherwise than the others, and consumers that nobody knows."""
 
-import sys
+import os
+import resource
+import signal
+import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
-from uuid import uuid4
 
-import psycopg
 from baton_dev.blame.catalogue import Question, fault
 from baton_dev.blame.effects import until_dead, until_published
-from baton_dev.blame.stack import Part, Stack, worker
-from baton_dev.testing.processes import Process
-from baton_dev.testing.rabbitmq import RabbitMQ
+from baton_dev.blame.servers import another_broker, close_connections, session, stranger
+from baton_dev.blame.stack import Stack, worker_command
+from baton_dev.project import PROJECT_DIR
+from baton_dev.testing.processes import manage_command
 from baton_messaging.diagnosis.triage.verdict import State
-from baton_messaging.models import Heartbeat, OutboxMessage, ProcessedMessage
+from baton_messaging.models import Heartbeat
+from celery import current_app
 
-from tests.blame.samples import PLATFORM, SAMPLE, TAKE_ONE, in_a_queue, ordinary
+from tests.blame.samples import PLATFORM, SAMPLE, in_the_outbox, ordinary
 
-OTHER_KEY = "the key of another project, which somebody has put into this one's file"
-
-
-@contextmanager
-def staging(stack: Stack) -> Iterator[str]:
-    """Make and migrate a second database; return its URL."""
-    name = f"staging_{uuid4().hex[:8]}"
-    url = stack.environment()["DATABASE_URL"]
-    other = urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
-    with psycopg.connect(url, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
-        try:
-            migrate = [sys.executable, "-m", "django", "migrate", "--run-syncdb", "-v", "0", "--skip-checks"]
-            environment = {**stack.environment(), "DATABASE_URL": other, "PYTHONPATH": str(Path.cwd())}
-            assert Process(migrate, log=stack.folder / "staging.log", env=environment).wait(seconds=60) == 0
-            yield other
-        finally:
-            with suppress(psycopg.Error):
-                server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+TAKEN = (State.ELSEWHERE, State.UNKNOWN)
 
 
-@contextmanager
-def another_place(stack: Stack) -> Iterator[str]:
-    """Return the URL of another database of the same Valkey, or of another virtual host of the same RabbitMQ."""
-    if isinstance(stack.broker_server, RabbitMQ):
-        node = stack.broker_server
-        node.evaluate('rabbit_vhost:add(<<"elsewhere">>, <<"blame">>)')
-        everything = ", ".join(['<<".*">>'] * 3)
-        node.evaluate(
-            f'rabbit_auth_backend_internal:set_permissions(<<"guest">>, <<"elsewhere">>, {everything}, <<"blame">>)'
-        )
-        try:
-            yield stack.broker_url("elsewhere")
-        finally:
-            node.evaluate('rabbit_vhost:delete(<<"elsewhere">>, <<"blame">>)')
-    else:
-        yield stack.broker_url("5")
+def own_worker_again(stack: Stack) -> None:
+    """Let the usual worker run beside whoever has taken the message."""
+    stack.start("sample")
+    stack.wait(lambda: stack.lives("sample"), what="a worker")
 
 
-def not_processed_of(stack: Stack, questions: list[Question]) -> Question:
-    """Return one that was taken, and not by a worker of ours: the last to settle have had their time."""
-    ids = {question.id for question in questions}
-
-    def some_are_missing() -> bool:
-        there = ProcessedMessage.objects.filter(consumer=TAKE_ONE).count()
-        return 0 < there < len(ids) or there == 0
-
-    stack.wait(lambda: OutboxMessage.objects.filter(published_at=None).count() == 0, what="an empty outbox")
-    stack.wait(some_are_missing, what="messages that another has taken")
-    processed = ProcessedMessage.objects.filter(consumer=TAKE_ONE).values("message_id")
-    row = OutboxMessage.objects.filter(key__in=ids).exclude(message_id__in=processed).order_by("-pk").first()
-    assert row, "each message was taken by the right worker"
-    return Question(row.key, TAKE_ONE)
-
-
-@fault(
-    "a second worker with the URL of staging's database",
-    (State.ELSEWHERE, State.LOST, State.UNKNOWN),
-    PLATFORM,
-    doctor="sample",
-    step="stop",
-)
-def other_database(stack: Stack) -> Iterator[Question]:
-    with staging(stack) as url, stack.beside(worker("part", "sample", concurrency=2), DATABASE_URL=url):
-        stack.stop("sample")
-        questions = [ordinary() for _ in range(4)]
-        stack.wait(lambda: OutboxMessage.objects.filter(published_at=None).count() == 0, what="an empty outbox")
-        stack.start("sample")
-        yield not_processed_of(stack, questions)
-
-
-@fault("worker with another signing key", State.DEAD, PLATFORM, says="key", step="SECRET_KEY", doctor="key")
-def other_key(stack: Stack) -> Iterator[Question]:
-    with stack.changed("sample", DJANGO_SECRET_KEY=OTHER_KEY):
+@fault("worker with another secret key", State.DEAD, PLATFORM, says=("signature", "key"), doctor="key")
+def another_key(stack: Stack) -> Iterator[Question]:
+    stack.restart("sample", DJANGO_SECRET_KEY="another " * 8)
+    try:
         question = ordinary()
         until_dead(stack)
         yield question
+    finally:
+        stack.stop("sample")
 
 
-@fault(
-    "relay on another broker than the workers",
-    (State.QUEUED, State.ELSEWHERE, State.LOST),
-    PLATFORM,
-    says="broker",
-    doctor="broker",
-    victims=("sample",),
-)
+@fault("relay with another broker", TAKEN, PLATFORM, says="broker", doctor="broker")
 def relay_elsewhere(stack: Stack) -> Iterator[Question]:
-    with another_place(stack) as url, stack.changed("relay", CELERY_BROKER_URL=url):
-        stack.wait(lambda: stack.lives("relay"), what="a relay that lives")
-        question = ordinary()
-        until_published(stack, question)
-        yield question
+    with another_broker(stack) as url:
+        stack.restart("relay", CELERY_BROKER_URL=url)
+        try:
+            question = ordinary()
+            until_published(stack, question)
+            yield question
+        finally:
+            stack.stop("relay")
 
 
 @fault(
-    "workers on another broker than the relay",
-    (State.QUEUED, State.ELSEWHERE, State.NOBODY_CONSUMES),
+    "worker with another broker",
+    (State.NOBODY_CONSUMES, State.QUEUED),
     PLATFORM,
     says="broker",
     doctor="broker",
 )
 def worker_elsewhere(stack: Stack) -> Iterator[Question]:
-    with another_place(stack) as url, stack.changed("sample", CELERY_BROKER_URL=url):
-        stack.wait(lambda: stack.lives("sample"), what="a worker that lives")
-        question = ordinary()
-        until_published(stack, question)
-        yield question
+    with another_broker(stack) as url:
+        stack.restart("sample", CELERY_BROKER_URL=url)
+        try:
+            question = ordinary()
+            until_published(stack, question)
+            yield question
+        finally:
+            stack.stop("sample")
 
 
-@fault("worker started for another queue", State.NOBODY_CONSUMES, SAMPLE, step="-Q sample")
-def other_queue(stack: Stack) -> Iterator[Question]:
+@fault("worker with another database", TAKEN, PLATFORM, says="consumer|database", doctor="consumer|database")
+def worker_of_staging(stack: Stack) -> Iterator[Question]:
+    url = f"{stack.environment()['DATABASE_URL'].rpartition('/')[0]}/staging"
+    with session("admin", database="postgres") as own:
+        own.execute("DROP DATABASE IF EXISTS staging WITH (FORCE)")
+        own.execute("CREATE DATABASE staging")
+    told = {**os.environ, **stack.environment(), "DATABASE_URL": url}
+    command = manage_command("migrate", "--run-syncdb", "--skip-checks", "-v", "0")
+    subprocess.run(command, env=told, cwd=PROJECT_DIR, check=True)
     stack.stop("sample")
-    with stack.beside(worker("sample2", "blame")):
+    command = worker_command("part", "sample")
+    stack.start("sample", command=command, environment={"DATABASE_URL": url})
+    theirs_process = stack.processes["sample"]
+    try:
         question = ordinary()
         until_published(stack, question)
+        with session("psql", database="staging") as theirs:
+            count = "SELECT count(*) FROM sample_effect"
+            stack.wait(lambda: theirs.execute(count).fetchone() != (0,), what="an effect in the other database")
+        own_worker_again(stack)
+        yield question
+    finally:
+        theirs_process.kill()
+
+
+@fault("a stranger takes from the queue", TAKEN, PLATFORM, says="consumer|client|old-app", doctor="consumer|client")
+def taken_by_a_stranger(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    with stranger(stack, "sample") as taken:
+        question = ordinary()
+        stack.wait(lambda: taken, what="a message that was taken")
+        until_published(stack, question)
+        own_worker_again(stack)
         yield question
 
 
 @fault(
-    "a program without Baton takes the messages",
-    (State.ELSEWHERE, State.LOST, State.UNKNOWN),
-    PLATFORM,
-    doctor="sample",
+    "worker was told to leave its queue",
+    State.NOBODY_CONSUMES,
+    SAMPLE,
+    says="no longer|told to|does not consume",
+    step="start|add_consumer",
+    alive={"sample": "dead"},
 )
-def plain_consumer(stack: Stack) -> Iterator[Question]:
-    question = in_a_queue(stack)
-    url = stack.environment()["CELERY_BROKER_URL"]
-    with stack.beside(Part([sys.executable, "-m", "tests.blame.plain", url], "took"), PYTHONPATH=str(Path.cwd())):
-        stack.start("sample")
-        stack.wait(lambda: stack.lives("sample"), what="a worker that lives")
+def told_to_leave(stack: Stack) -> Iterator[Question]:
+    current_app.control.cancel_consumer("sample", destination=["sample@blame"])
+    mine = Heartbeat.objects.filter(pid=stack.processes["sample"].pid)
+    stack.wait(lambda: mine.get().unconsumed_queues, what="a worker without its queue")
+    question = ordinary()
+    until_published(stack, question)
+    try:
         yield question
-
-
-@fault("no worker runs: two killed, the last one stopped", State.NOBODY_CONSUMES, SAMPLE, says="sample")
-def nobody_runs(stack: Stack) -> Iterator[Question]:
-    with stack.beside(worker("part", "sample")) as extra:
-        stack.wait(Heartbeat.objects.filter(pid=extra.pid).exists, what="a heartbeat")
-        extra.kill()
+    finally:
         stack.stop("sample")
-        stack.wait(lambda: not Heartbeat.objects.fresh().filter(pid=extra.pid).exists(), what="an old heartbeat")
-        question = ordinary()
-        until_published(stack, question)
+
+
+@fault("no worker left after three", State.NOBODY_CONSUMES, SAMPLE, says="sample@blame", step="start")
+def none_left(stack: Stack) -> Iterator[Question]:
+    good = stack.processes["sample"]
+    for number in ("1", "2"):
+        stack.start("sample", command=worker_command(f"extra{number}", "sample"))
+        stack.wait(lambda: stack.lives("sample"), what="another worker")
+        stack.kill("sample")
+    stack.processes["sample"] = good
+    stack.stop("sample")
+    question = ordinary()
+    until_published(stack, question)
+    yield question
+
+
+@fault("worker with a typo in its queue", State.NOBODY_CONSUMES, SAMPLE, step="start")
+def typo(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    stack.launch("sample", command=worker_command("sample", "smaple"))
+    question = ordinary()
+    until_published(stack, question)
+    try:
         yield question
+    finally:
+        stack.stop("sample")
+
+
+@fault("worker frozen, its children alive", State.NOBODY_CONSUMES, SAMPLE, alive={"sample": "dead"})
+def main_process_frozen(stack: Stack) -> Iterator[Question]:
+    os.kill(stack.processes["sample"].pid, signal.SIGSTOP)
+    stack.wait(lambda: not stack.lives("sample"), what="an old heartbeat")
+    question = ordinary()
+    until_published(stack, question)
+    yield question
+
+
+@fault(
+    "relay cannot resolve its broker's name",
+    State.RELAY_STALLED,
+    PLATFORM,
+    says="no-such-host|resolve|not known",
+    doctor="no-such-host|resolve|not known",
+)
+def no_name(stack: Stack) -> Iterator[Question]:
+    scheme, _slashes, rest = stack.environment()["CELERY_BROKER_URL"].partition("://")
+    login, at, place = rest.rpartition("@")
+    url = f"{scheme}://{login}{at}no-such-host.invalid:{place.partition(':')[2]}"
+    stack.stop("relay")
+    stack.launch("relay", environment={"CELERY_BROKER_URL": url})
+    mine = Heartbeat.objects.filter(pid=stack.processes["relay"].pid)
+    stack.wait(mine.exists, what="a relay that is up")
+    question = ordinary()
+    stack.wait(lambda: not stack.lives("relay"), what="a relay without its broker")
+    try:
+        yield question
+    finally:
+        stack.stop("relay")
+
+
+@fault(
+    "relay has no file descriptors left",
+    State.RELAY_STALLED,
+    PLATFORM,
+    says="open files|descriptor",
+    doctor="open files|descriptor",
+)
+def no_descriptors(stack: Stack) -> Iterator[Question]:
+    pid = stack.processes["relay"].pid
+    with in_the_outbox(stack) as question:
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, 3))
+        close_connections(stack)
+    stack.wait(lambda: not stack.lives("relay"), what="a relay without its broker")
+    try:
+        yield question
+    finally:
+        stack.stop("relay")
