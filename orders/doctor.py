@@ -1,38 +1,15 @@
-"""What the doctor asks about exports: can their files be written, and is there room?"""
+"""What the doctor asks about exports: is there room where they grow? Their storage is checked in ``health.py``."""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-from uuid import uuid4
 
 from baton_messaging.extend import owner_of
 from baton_messaging.extend.doctor import Diagnosis, examines, observed
 from django.conf import settings
-from django.core.files.base import ContentFile
-
-from orders.exports.files import storage
 
 MIN_FREE_BYTES: Final = 1 << 30  # an export of ten million rows takes about that
-
-
-@examines("storage of exports")
-def examine_storage() -> Iterator[Diagnosis]:
-    """Write a file into the storage, and delete it."""
-    trouble = ""
-    try:
-        files = storage()
-        files.delete(files.save(f"doctor-{uuid4()}", ContentFile(b"can this be written?")))
-    except Exception as error:  # each storage has errors of its own
-        trouble = f"{type(error).__name__}: {getattr(error, 'strerror', None) or 'see the storage'}"
-    yield observed(
-        not trouble,
-        "storage of exports",
-        found=trouble or "a file was written and deleted",
-        wanted="files can be written and deleted",
-        remedy='Look at STORAGES["exports"]: its folder, rights and room, or its service.',
-        owner=owner_of("orders.build_export"),
-    )
 
 
 @examines("scratch folder of exports")

@@ -91,6 +91,11 @@ class Baton:
     #: After which probes cost attempts again: a message that is itself at fault does not circle for ever.
     breaker_grace_seconds: float = 6 * 3_600
 
+    # --- Broker ------------------------------------------------------------------------------------------------------
+    #: Of RabbitMQ's management plug-in, with a login that may read (tag monitoring), as in
+    #: https://monitor:…@mq.example.com:15671. Empty: what a policy changes at a queue stays unknown to health checks.
+    rabbitmq_management_url: str = ""
+
     # --- Retention: the inbox must outlive whatever may still be delivered again ------------------------------------
     outbox_retention_days: float = 30
     inbox_retention_days: float = 90

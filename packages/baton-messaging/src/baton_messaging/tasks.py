@@ -3,8 +3,10 @@
 import structlog
 
 from baton_messaging.dead_letters.alerts import send_alerts
+from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.dead_letters.operations.replay import advance
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
+from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.maintenance import pruning
 from baton_messaging.observability.statistics.rollup import roll_up
 from baton_messaging.recovery import reconciler
@@ -26,10 +28,16 @@ def tend_dead_letters() -> dict[str, int]:
     """Notice what took effect, let replays go on or stop, and tell owners what died."""
     resolved_count = resolve_applied(any_open=True)
     advance()
-    counts = {"resolved": resolved_count, "alerts": send_alerts()}
+    counts = {"resolved": resolved_count, "alerts": send_alerts(cause_of=_cause_of)}
     if any(counts.values()):
         log.info("dead_letters_tended", **counts)
     return counts
+
+
+def _cause_of(group: Group) -> Diagnosis | None:
+    from baton_messaging.diagnosis.dead_letters import cause_of_group  # noqa: PLC0415 - no worker waits for it at start
+
+    return cause_of_group(group)
 
 
 @scheduled_task("baton.reconcile", soft_time_limit=50, time_limit=55)  # a minute to the next tick

@@ -20,6 +20,7 @@ from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.run import run_checks
 from baton_messaging.routing.queues import EXCHANGE
 from celery import current_app
+from pytest_django import Settings
 
 from tests.contract.brokers import Broker
 from tests.contract.celery_app import QUEUES
@@ -83,12 +84,13 @@ def test_message_goes_through_and_nothing_is_left(broker: Broker) -> None:
     assert (health.condition, health.said) == (Condition.OK, "")
     assert health.server.startswith(f"{LOOPBACK}:{broker.service.port}/")
     if broker.is_valkey:
-        assert len(health.facts["run_id"]) == 40
+        assert len(health.facts["server"]["id"]) == 40
         with broker.client() as client:
             assert [key for key in client.keys("baton.health*") if client.type(key) == b"list"] == []
             assert client.zcard("unacked_index") == 0
     else:
-        assert health.facts["cluster_name"]
+        assert health.facts["server"]["id"]
+        assert health.facts["server"]["product"] == "RabbitMQ"
         assert health.facts["queues"][QUEUES[0]] == {"messages": 0, "consumers": 0}
         assert isinstance(broker.service, RabbitMQ)
         assert "baton.health" not in broker.service.call("rabbit_amqqueue list_names")
@@ -194,7 +196,7 @@ def test_too_many_clients_are_told(on_valkey: Broker, point: Point) -> None:
     ("rules", "condition", "said"),
     [
         (["~*", "+@all", "-lpush"], Condition.NOT_PERMITTED, "NOPERM"),
-        (["~orders*", "+@all"], Condition.NOT_KNOWN, "allow the names that begin with baton.health."),
+        (["~mails*", "+@all"], Condition.NOT_KNOWN, "allow the names that begin with baton.health."),
         (["off"], Condition.NOT_PERMITTED, "WRONGPASS"),
     ],
 )
@@ -264,6 +266,44 @@ def test_login_at_rabbitmq_is_told(
 
     assert health.condition is condition, health
     assert said in health.said
+
+
+@pytest.fixture
+def management_url(on_rabbitmq: RabbitMQ, settings: Settings) -> str:
+    """Start the management plug-in of the node, which stays."""
+    url = f"http://guest:guest@{LOOPBACK}:{on_rabbitmq.enable_management()}"
+    settings.BATON = {**settings.BATON, "RABBITMQ_MANAGEMENT_URL": url}
+    return url
+
+
+@pytest.mark.usefixtures("point", "management_url")
+def test_policy_that_changes_a_queue_is_told(on_rabbitmq: RabbitMQ) -> None:
+    name, pattern = '<<"short">>', f'<<"^{QUEUES[0]}$">>'
+    definition = '<<"{\\"message-ttl\\": 60000, \\"max-length\\": 5}">>'
+    policy = f'<<"/">>, {name}, {pattern}, {definition}, <<"0">>, <<"queues">>, <<"test">>'
+    assert check().facts["policies"] == {}
+    on_rabbitmq.evaluate(f"rabbit_policy:parse_set({policy})")
+    try:
+        health = wait_until(
+            lambda: found if (found := check()).condition is not Condition.OK else None, what="a policy"
+        )
+    finally:
+        on_rabbitmq.evaluate(f'rabbit_policy:delete(<<"/">>, {name}, <<"test">>)')
+
+    assert health.condition is Condition.DIFFERENT
+    assert health.said == f"policy short sets max-length 5, message-ttl 60000 on queue {QUEUES[0]}"
+    assert health.facts["policies"] == {QUEUES[0]: {"policy": "short", "message-ttl": 60000, "max-length": 5}}
+
+
+def test_policies_are_not_known_without_the_management_plug_in(
+    on_rabbitmq: RabbitMQ, point: Point, settings: Settings
+) -> None:
+    settings.BATON = {**settings.BATON, "RABBITMQ_MANAGEMENT_URL": f"http://guest:pa55word@{LOOPBACK}:1"}
+
+    health = check()
+
+    assert (health.condition, health.facts["policies"]) == (Condition.OK, "not known: Connection refused")
+    assert "pa55word" not in str(health.as_dict())
 
 
 def test_queue_that_is_there_otherwise_is_told_and_a_missing_one_is_not_made(

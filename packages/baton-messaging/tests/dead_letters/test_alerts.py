@@ -3,9 +3,12 @@ from typing import Any
 
 import django
 import pytest
+from baton_messaging.conf import Team
 from baton_messaging.dead_letters.alerts import Alert, send_alerts
 from baton_messaging.dead_letters.operations.discard import discard
 from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import DeadLetter, GroupAlert
 from baton_messaging.signals import dead_letters_alert
 from django.core import mail
@@ -109,3 +112,18 @@ def test_the_number_of_queries_does_not_grow_with_the_groups(django_assert_max_n
     with django_assert_max_num_queries(5):
         assert send_alerts() == 0
     assert DeadLetter.objects.count() == 20
+
+
+def test_the_mail_names_the_cause_that_triage_would_name_and_goes_to_its_owner_too() -> None:
+    a_letter(consumer="parcels.count")
+    platform = Team("Platform team", "platform@example.com")
+    cause = Diagnosis(
+        Resource(Kind.SERVICE, "mail"), "mail", Status.FINDING, "mail does not answer", remedy="Bring it back.",
+        owner=platform, command="systemctl start postfix",
+    )  # fmt: skip
+    assert send_alerts(cause_of=lambda _group: cause) == 1
+    (letter,) = mail.outbox
+    assert letter.to == ["platform@example.com", "warehouse@example.com"]
+    assert "What is in its way now: mail does not answer" in letter.body
+    assert "Whose: Platform team <platform@example.com>" in letter.body
+    assert "Next step: Bring it back.\n    systemctl start postfix" in letter.body

@@ -41,7 +41,8 @@ def test_committed_row_is_all_well_and_leaves_nothing_behind(check: Check, admin
 
     assert (health.condition, health.said) == (Condition.OK, "")
     assert health.facts["commit_seconds"] > 0
-    assert health.facts["server"]["system_identifier"].isdigit()
+    assert health.facts["identity"]["system_identifier"].isdigit()
+    assert health.facts["clock_offset_seconds"] == 0
     assert "not_told" not in health.facts
     assert not HealthCheck.objects.exists()
     wait_until(lambda: not sessions_of_checks(admin), what="the end of its sessions")

@@ -1,4 +1,4 @@
-"""The check of the machine tells what is left, and of time in which nothing ran."""
+"""The check of the machine tells what is left."""
 
 import resource
 import tempfile
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from baton_messaging.health import machine
 from baton_messaging.health.condition import Condition
-from baton_messaging.health.machine import StandstillWatch
 
 from tests.health.conftest import Check
 
@@ -49,13 +48,3 @@ def test_folder_that_cannot_be_written_is_told(check: Check, monkeypatch: pytest
 
     assert health.condition is Condition.DIFFERENT
     assert health.said.startswith(f"{tmp_path}/gone: No such file or directory")
-
-
-@pytest.mark.parametrize(("seconds", "stood_still"), [(5.2, 0.0), (9.0, 0.0), (65.0, 60.0)])
-def test_standstill_is_what_is_missing_between_two_beats(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, stood_still: float
-) -> None:
-    moments = iter([(100.0, 50.0), (100.0 + seconds, 50.0 + seconds)])
-    monkeypatch.setattr(machine, "_moments", lambda: next(moments))
-
-    assert StandstillWatch().beat(expected_seconds=5) == stood_still

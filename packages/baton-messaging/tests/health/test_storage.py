@@ -29,7 +29,7 @@ def test_file_comes_back_and_none_is_left(tmp_path: Path) -> None:
     health = storage_health("exports", storage)
 
     assert (health.condition, health.said, health.server) == (Condition.OK, "", str(tmp_path))
-    assert health.facts["id"] == (tmp_path / ID_FILE).read_text()
+    assert health.facts["identity"] == (tmp_path / ID_FILE).read_text()
     assert list((tmp_path / FOLDER).iterdir()) == []
 
 
@@ -37,10 +37,10 @@ def test_two_processes_with_one_storage_find_one_id_and_others_another(tmp_path:
     here, elsewhere = FileSystemStorage(location=tmp_path / "a"), FileSystemStorage(location=tmp_path / "b")
 
     with ThreadPoolExecutor(8) as threads:
-        ids = {health.facts["id"] for health in threads.map(storage_health, ["exports"] * 8, [here] * 8)}
+        ids = {health.facts["identity"] for health in threads.map(storage_health, ["exports"] * 8, [here] * 8)}
 
     assert len(ids) == 1
-    assert storage_health("exports", elsewhere).facts["id"] not in ids
+    assert storage_health("exports", elsewhere).facts["identity"] not in ids
 
 
 def test_storage_that_is_no_folder_has_an_id_too() -> None:
@@ -49,8 +49,8 @@ def test_storage_that_is_no_folder_has_an_id_too() -> None:
     first, second = storage_health("exports", storage), storage_health("exports", storage)
 
     assert first.condition is second.condition is Condition.OK
-    assert len(first.facts["id"]) == 36
-    assert first.facts["id"] == second.facts["id"]
+    assert len(first.facts["identity"]) == 36
+    assert first.facts["identity"] == second.facts["identity"]
 
 
 def test_what_a_killed_check_has_left_is_deleted_later(tmp_path: Path) -> None:

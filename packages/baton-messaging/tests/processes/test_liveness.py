@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 import redis
 from baton_dev.testing.failover import READ_ONLY, new_connections
-from baton_dev.testing.processes import Process, running, wait_until, worker_command
+from baton_dev.testing.processes import Process, running, url_of_test_database, wait_until, worker_command
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes.liveness import Life, life_of
 from baton_messaging.publish import publish
@@ -48,13 +49,14 @@ def life_of_process(worker: Process) -> Life:
 
 @contextmanager
 def broker_that_gives_nothing() -> Iterator[None]:
-    """Let Valkey refuse the script that takes messages out of a queue; all else goes on."""
+    """Let Valkey refuse to take messages out of the queue; all else goes on, the check of the broker, too."""
+    others = ("~unacked*", "~_baton*", "~baton.health*", "~_kombu*")
     with redis.Redis.from_url(os.environ["CELERY_BROKER_URL"]) as client:
-        client.execute_command("ACL", "SETUSER", "default", "-eval")
+        client.execute_command("ACL", "SETUSER", "default", "resetkeys", "%R~*", *others, "(+lpush ~*)")
         try:
             yield
         finally:
-            client.execute_command("ACL", "SETUSER", "default", "+eval")
+            client.execute_command("ACL", "SETUSER", "default", "clearselectors", "allkeys")
 
 
 def test_a_busy_worker_is_alive_though_its_queue_fills(worker: Process) -> None:
@@ -148,6 +150,18 @@ def test_a_worker_that_takes_nothing_is_dead_only_while_it_has_room_and_somethin
         assert life_of("worker", row.name).is_alive
 
 
+def test_a_worker_whose_broker_permits_nothing_is_alive_and_waits_for_it() -> None:
+    row = hold([], is_consuming=False, capacity=1, reserved=[])
+    send(seconds=0, count=1)
+    with redis.Redis.from_url(os.environ["CELERY_BROKER_URL"]) as client:
+        client.execute_command("ACL", "SETUSER", "default", "-eval")
+        try:
+            life = life_of("worker", row.name)
+        finally:
+            client.execute_command("ACL", "SETUSER", "default", "+eval")
+    assert (life.is_alive, "NOPERM" in life.why) == (True, True)
+
+
 def test_a_worker_without_its_broker_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     row = hold([], is_consuming=False)
     monkeypatch.setattr(current_app.conf, "broker_read_url", "redis://127.0.0.1:1/0")
@@ -177,6 +191,16 @@ def test_while_no_commit_comes_back_nobody_is_restarted_for_its_silence(request:
     request.getfixturevalue("commits_hang")
     code, text = alive("relay")
     assert (code, "cannot tell of relay" in text, "standby1" in text) == (0, True, True)
+
+
+@pytest.mark.parametrize("held", ["UPDATE baton_heartbeat SET trouble = ''", "LOCK TABLE baton_heartbeat"])
+def test_a_process_whose_row_another_session_holds_is_not_restarted(held: str) -> None:
+    hold([], role="relay", hostname=socket.gethostname(), beaten_seconds_ago=600)
+    with psycopg.connect(url_of_test_database()) as forgotten:
+        forgotten.execute(held)
+        code, text = alive("relay")
+        assert (code, text[:11].lower()) == (0, "cannot tell")
+    assert alive("relay")[0] == 1
 
 
 def test_ages_are_by_the_database_s_clock(settings: Any) -> None:

@@ -46,7 +46,14 @@ ORDERS: list[tuple[str, dict[str, Any]]] = [
 def controlled(either: OneBroker, tmp_path: Path) -> Iterator[tuple[OneBroker, Process]]:
     env = {**either.env, "TEST_REMOTE_CONTROL": ""}
     with running(worker_command("sample"), log=tmp_path / "worker.log", ready=" ready.", env=env) as worker:
+        wait_until(lambda: listens(either), what="a worker that listens")  # on Redis it subscribes a moment later
         yield either, worker
+
+
+def listens(broker: OneBroker) -> bool:
+    control: Any = current_app.control
+    with broker.connection() as connection:
+        return bool(control.ping(timeout=1, limit=1, connection=connection))
 
 
 def order(broker: OneBroker, command: str, arguments: dict[str, Any]) -> dict[str, Any]:

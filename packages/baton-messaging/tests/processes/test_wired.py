@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from baton_messaging.health.storage import storage_health
+from baton_messaging.processes import wired, wiring
 from baton_messaging.processes.wired import Wired, differences
+from django.core.files.storage import FileSystemStorage
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 BROKER = {"address": "mq:6379/0", "id": "run1/0"}
@@ -17,7 +21,12 @@ def process(name: str, *, minutes: float = 60, role: str = "worker", **wiring: A
     """Return a process that started so many minutes ago, wired as all others but for what is given."""
     started = NOW - timedelta(minutes=minutes)
     facts = {"broker": BROKER, "keys": KEYS, "release": RELEASE, "storage": {"exports": "s1"}, **wiring}
-    return Wired(name, role, "vm", 1, started, started, NOW, facts, NOW)
+    return Wired(name, role, "vm", 1, started, started, NOW, facts, NOW, ("sample",))
+
+
+@pytest.fixture(autouse=True)
+def _a_consumer_depends_on_exports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wired, "checks_of", lambda name: ("exports",) if name == "sample.take_one" else ())
 
 
 def told(*processes: Wired) -> list[tuple[str, list[str], str, str]]:
@@ -51,6 +60,15 @@ def test_one_server_by_two_names_is_one_server() -> None:
 
 def test_what_is_not_known_differs_from_nothing() -> None:
     assert told(process("a"), process("b", broker={"address": "elsewhere:1/0", "id": ""}, keys={}, storage={})) == []
+
+
+def test_a_process_that_works_with_no_storage_may_see_another_one() -> None:
+    elsewhere = {"exports": "s2"}
+    others = [process("a"), process("b"), process("web", role="web")]
+    relay = replace(process("relay", role="relay", storage=elsewhere), queues=())
+    mails = replace(process("mails", storage=elsewhere), queues=("mails",))
+    assert told(*others, relay, mails) == []
+    assert [odd for _aspect, odd, *_rest in told(*others, process("web2", role="web", storage=elsewhere))] == [["web2"]]
 
 
 def test_a_server_that_has_just_restarted_is_no_other_server() -> None:
@@ -95,3 +113,17 @@ def test_another_release_is_a_finding_only_when_it_stays(minutes: float, *, is_r
         [process("x", minutes=minutes, release=newer), process("y", minutes=minutes, release=newer)],
     )
     assert [found.is_rollout for found in differences([few, *most])] == [is_rollout]
+
+
+def test_two_folders_are_two_storages(tmp_path: Path) -> None:
+    def seen(folder: str) -> dict[str, str]:
+        return wiring.storage([storage_health("exports", FileSystemStorage(tmp_path / folder)).as_dict()])
+
+    assert seen("one")["exports"]
+    assert seen("one") == seen("one") != seen("another")
+
+
+def test_a_key_cannot_be_had_from_its_fingerprint() -> None:
+    keys = [wiring.key_fingerprint(key) for key in ("secret one", "secret two", "secret one")]
+    assert keys[0] == keys[2] != keys[1]
+    assert all(len(key) == 8 and "secret" not in key for key in keys)

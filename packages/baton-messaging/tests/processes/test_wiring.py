@@ -20,9 +20,11 @@ from baton_dev.testing.processes import (
     wait_until,
     worker_command,
 )
+from baton_messaging.broker import client_name
 from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.models import Heartbeat
-from baton_messaging.processes.broker_consumers import unknown_consumers
+from baton_messaging.processes import introduction
+from baton_messaging.processes.broker_consumers import named_clients, unknown_consumers
 from baton_messaging.processes.comparison import wiring_differences
 from celery import current_app
 from django.conf import settings
@@ -137,6 +139,21 @@ def test_a_relay_on_another_broker_is_named(tmp_path: Path) -> None:
             assert found.about.name == wired(relay).name
             assert str(another.port) in str(found.found)
             assert found.stops_work
+
+
+def test_a_child_that_publishes_is_no_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_name, "_introduced", [])
+    monkeypatch.setattr(introduction, "_introduced", [("worker", "w@test")])
+    monkeypatch.setattr(introduction, "name_connections", lambda *_: None)
+    introduction.introduce_child()
+    with current_app.connection_for_write() as broker, current_app.connection_for_write() as child:
+        child.default_channel.client.ping()
+        wait_until(lambda: age_of(broker, "worker-child") >= 2, what="a connection that is not new")
+        assert unknown_consumers(broker, 1.0) == []
+
+
+def age_of(broker: kombu.Connection, role: str) -> int:
+    return max((int(told["age"]) for name, told in named_clients(broker) if name.role == role), default=0)
 
 
 def test_a_plain_client_that_takes_messages_is_found() -> None:

@@ -103,6 +103,18 @@ class RabbitMQ(Service):
         finally:
             self.call("vm_memory_monitor set_vm_memory_high_watermark [0.6]")
 
+    def enable_management(self) -> int:
+        """Start the management plug-in, which stays until the node ends; return its port."""
+        port = free_port(seed=f"{self._data}/management")
+        enabled = self._data / "enabled_plugins"
+        enabled.write_text("[rabbitmq_management].\n")
+        listener = f'[{{port, {port}}}, {{ip, "{LOOPBACK}"}}]'
+        self.evaluate(
+            f"application:load(rabbitmq_management), application:set_env(rabbitmq_management, tcp_config, {listener}), "
+            f'{{ok, _, _}} = rabbit_plugins:ensure("{enabled}")'
+        )
+        return port
+
     def states_of_connections(self) -> str:
         """Return what the node says of each: running, blocking, blocked."""
         return self.call("rabbit_networking connection_info_all [[state]]")

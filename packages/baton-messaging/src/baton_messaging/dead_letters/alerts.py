@@ -6,6 +6,7 @@ Where it goes is a Django signal (``dead_letters_alert``): the mail is one recei
 The mail holds names, counts and times only: the error's text may hold more than a mailbox should.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from django.utils import timezone, translation
 
 from baton_messaging.conf import Team, baton
 from baton_messaging.dead_letters.operations.groups import Group, groups_of
+from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter, GroupAlert
 from baton_messaging.routing.ownership import owner_of
 from baton_messaging.signals import dead_letters_alert
@@ -30,15 +32,23 @@ from baton_messaging.signals import dead_letters_alert
 log = structlog.get_logger(__name__)
 
 AlertKind = Literal["new", "growing", "old"]
+CauseOf = Callable[[Group], Diagnosis | None]
 
 
 @dataclass(frozen=True)
 class Alert:
-    """What a receiver of the signal gets."""
+    """What a receiver of the signal gets. ``cause``: what stands in the consumer's way now, if that is known."""
 
     kind: AlertKind
     group: Group
     owner: Team
+    cause: Diagnosis | None = None
+
+    @property
+    def recipients(self) -> list[str]:
+        """Return whom it is for: who mends the cause, and who decides about the dead letters."""
+        mender = self.cause.owner if self.cause else None
+        return list(dict.fromkeys(team.email for team in (mender, self.owner) if team))
 
     @property
     def url(self) -> str:
@@ -49,8 +59,15 @@ class Alert:
         return f"{baton().desk_origin.rstrip('/')}{path}"
 
 
-def send_alerts(now: datetime | None = None) -> int:
-    """Alert the owners of the groups that are due; return how many alerts went out."""
+def _no_cause(_group: Group) -> Diagnosis | None:
+    return None
+
+
+def send_alerts(now: datetime | None = None, *, cause_of: CauseOf = _no_cause) -> int:
+    """Alert the owners of the groups that are due; return how many alerts went out.
+
+    ``cause_of`` is asked only about those: what the dead letters died of, as triage would say.
+    """
     now = now or timezone.now()
     _forget_settled_groups()
     told = {row.fingerprint: row for row in GroupAlert.objects.all()}
@@ -58,7 +75,7 @@ def send_alerts(now: datetime | None = None) -> int:
     for group in groups_of(DeadLetter.objects.open()):
         last = told.get(group.fingerprint)
         kind = _kind(group, last, now)
-        sent_count += kind is not None and _send(kind, group, last, now)
+        sent_count += kind is not None and _send(kind, group, last, now, cause_of)
     return sent_count
 
 
@@ -80,12 +97,12 @@ def _kind(group: Group, last: GroupAlert | None, now: datetime) -> AlertKind | N
     return "old" if group.first_at <= now - age and not is_told else None
 
 
-def _send(kind: AlertKind, group: Group, last: GroupAlert | None, now: datetime) -> bool:
+def _send(kind: AlertKind, group: Group, last: GroupAlert | None, now: datetime, cause_of: CauseOf) -> bool:
     try:
         with transaction.atomic():
             if not _claim(kind, group, last, now):
                 return False
-            _tell(Alert(kind, group, owner_of(group.consumer)))
+            _tell(Alert(kind, group, owner_of(group.consumer), cause_of(group)))
     except Exception as error:  # the next tick tries again; the other groups must not wait for it
         log.warning("alert_not_sent", consumer=group.consumer, kind=kind, error_class=type(error).__name__)
         return False
@@ -116,4 +133,4 @@ def mail_alert(*, alert: Alert, **_kwargs: Any) -> None:
         context = {"alert": alert, "group": alert.group}
         subject = render_to_string("baton_messaging/mail/alert_subject.txt", context)
         body = render_to_string("baton_messaging/mail/alert.txt", context)
-    send_mail(" ".join(subject.split()), body, None, [alert.owner.email])
+    send_mail(" ".join(subject.split()), body, None, alert.recipients)

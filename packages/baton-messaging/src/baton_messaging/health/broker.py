@@ -89,7 +89,7 @@ def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadl
         refusal = Refusal(Condition.DIFFERENT, _LOST if reader is writer else elsewhere)
     if refusal is not None and refusal.condition is Condition.NOT_KNOWN and (refused := facts.get("not_permitted")):
         refusal = Refusal(Condition.NOT_PERMITTED, next(iter(refused.values())))  # a queue of the work, too
-    if refusal is None and (different := facts.get("different")):
+    if refusal is None and (different := facts.get("different") or facts.get("changed_by_policy")):
         refusal = Refusal(Condition.DIFFERENT, "; ".join(different.values()))
     condition, said = (refusal.condition, refusal.said) if refusal else (Condition.OK, "")
     return Health("broker", condition, said, _server(reader), facts=facts)

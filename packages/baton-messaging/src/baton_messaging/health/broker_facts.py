@@ -7,15 +7,17 @@ import kombu
 from amqp.exceptions import AccessRefused, NotFound, PreconditionFailed
 from celery import current_app
 
+from baton_messaging.conf import baton
 from baton_messaging.database.deadline import Deadline
+from baton_messaging.health.rabbitmq_management import management_facts
 from baton_messaging.health.redaction import quoted
+from baton_messaging.health.refusals import classify
 
 _REDIS: Final = (
-    "server_name", "redis_version", "valkey_version", "run_id", "uptime_in_seconds", "role", "master_host",
-    "master_port", "master_link_status", "connected_slaves", "min_slaves_good_slaves", "used_memory", "maxmemory",
-    "maxmemory_policy",
-    "evicted_keys", "loading", "aof_enabled", "aof_last_write_status", "aof_last_bgrewrite_status",
-    "rdb_last_bgsave_status", "connected_clients", "blocked_clients", "maxclients", "cluster_enabled",
+    "uptime_in_seconds", "role", "master_host", "master_port", "master_link_status", "connected_slaves",
+    "min_slaves_good_slaves", "used_memory", "maxmemory", "maxmemory_policy", "evicted_keys", "loading", "aof_enabled",
+    "aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status", "connected_clients",
+    "blocked_clients", "maxclients", "cluster_enabled",
 )  # fmt: skip
 
 
@@ -24,18 +26,23 @@ def redis_facts(connection: kombu.Connection) -> dict[str, Any]:
     channel: Any = connection.default_channel
     with channel.conn_or_acquire() as client:
         info = client.info()
-    return {name: info[name] for name in _REDIS if name in info}
+    product = str(info.get("server_name", "redis")).capitalize()
+    version = str(info.get("valkey_version") or info.get("redis_version", ""))
+    server = {"product": product, "version": version, "id": str(info.get("run_id", ""))}
+    return {"server": server, **{name: info[name] for name in _REDIS if name in info}}
 
 
 def rabbitmq_facts(connection: kombu.Connection, deadline: Deadline) -> dict[str, Any]:
     """Return what the server says of itself, and of each of the project's queues. Declares none that is not there.
 
-    What a policy changes at a queue (time to live, length, dead-lettering) is not told to clients.
+    What a policy changes at a queue (time to live, length, dead-lettering) is not told to clients, only by the API of
+    the management plug-in.
     """
     link: Any = connection.connection
     told = link.server_properties
-    facts: dict[str, Any] = {name: str(told.get(name, "")) for name in ("product", "version", "cluster_name")}
-    facts |= {"is_blocked": link.is_blocked, "policies": "not known: not told to clients"}
+    names = {"product": "product", "version": "version", "id": "cluster_name"}
+    facts: dict[str, Any] = {"server": {name: str(told.get(theirs, "")) for name, theirs in names.items()}}
+    facts |= {"is_blocked": link.is_blocked, **_managed(connection, deadline)}
     if link.is_blocked:
         return facts
     queues: dict[str, dict[str, int]] = {}
@@ -49,6 +56,16 @@ def rabbitmq_facts(connection: kombu.Connection, deadline: Deadline) -> dict[str
             else:
                 facts[kind][queue.name] = found
     return facts
+
+
+def _managed(connection: kombu.Connection, deadline: Deadline) -> dict[str, Any]:
+    url: str = baton().rabbitmq_management_url
+    if not url:
+        return {"policies": "not known: only BATON['RABBITMQ_MANAGEMENT_URL'] tells them"}
+    try:
+        return management_facts(url, connection.virtual_host or "/", project_queues(), deadline)
+    except Exception as error:  # the broker may work without its API
+        return {"policies": f"not known: {classify(error).said}"}
 
 
 def project_queues() -> list[kombu.Queue]:

@@ -6,6 +6,7 @@ still learns their process ids, users and applications; the rest of such a sessi
 """
 
 import json
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import psycopg
@@ -51,9 +52,9 @@ _ONE: Final = {
             host(inet_server_addr()) || ':' || inet_server_port() AS address, pg_is_in_recovery() AS is_in_recovery,
             current_setting('transaction_read_only') = 'on' AS is_read_only, pg_postmaster_start_time() AS started_at,
             current_schema() AS schema, clock_timestamp() AS clock,
-            (SELECT system_identifier::text FROM pg_control_system()) AS system_identifier,
             pg_has_role('pg_read_all_stats', 'usage') AS sees_all_sessions
     """,
+    "identity": "SELECT system_identifier::text FROM pg_control_system()",  # not every role may ask
     "connections": """
         SELECT current_setting('max_connections')::int AS max,
             current_setting('superuser_reserved_connections')::int
@@ -142,13 +143,23 @@ def read_facts(connection: "psycopg.Connection[Any]", deadline: Deadline) -> dic
         if deadline.has_passed:
             not_told[name] = "no time left"
             continue
+        before = datetime.now(UTC)
         try:
             rows = _rows(connection, statement, deadline)
         except psycopg.Error as error:
             not_told[name] = quoted(str(error))
             continue
         facts[name] = rows[0] if name in _ONE else rows
+        if name == "server":
+            facts["clock_offset_seconds"] = _offset(rows[0]["clock"], before)
     return {**facts, **({"not_told": not_told} if not_told else {})}
+
+
+def _offset(clock: str, before: datetime) -> float:
+    """Return by how many seconds the server's clock is ahead (or, negative, behind) of ours, which took time to ask."""
+    theirs, after = datetime.fromisoformat(clock), datetime.now(UTC)
+    nearest = min(max(theirs, before), after)
+    return round((theirs - nearest).total_seconds(), 3)
 
 
 def wait_of(connection: "psycopg.Connection[Any]", pid: int, deadline: Deadline) -> str:

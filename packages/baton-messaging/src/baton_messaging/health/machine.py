@@ -1,7 +1,8 @@
 """The check of the machine asks what a process has left of it: disk, memory, file descriptors, processor, time.
 
-A file is written for real, into the temporary folder: a full, read-only or forbidden disk says so. Time in which
-nothing ran is found by clocks that go on while others stand still; a process that beats has a StandstillWatch.
+A file is written for real, into the temporary folder: a full, read-only or forbidden disk says so. For how long the
+machine has been suspended is the difference of two clocks, of which one goes on. A process finds its own standstills
+(``processes/standstill.py``), and the check of the database compares the clocks.
 
 Linux tells all of it; another system what Python knows of it.
 """
@@ -9,10 +10,11 @@ Linux tells all of it; another system what Python knows of it.
 import os
 import resource
 import shutil
+import socket
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
-from time import CLOCK_MONOTONIC, clock_gettime, monotonic, time
 from typing import Any, Final
 
 from django.conf import settings
@@ -28,35 +30,21 @@ MIN_FREE_BYTES: Final = 50 * 1024**2
 MIN_FREE_INODES: Final = 100
 MIN_MEMORY_SHARE: Final = 0.02
 MIN_DESCRIPTORS: Final = 16
-#: Seconds by which a beat may be late on a busy machine.
-BUSY_SECONDS: Final = 5.0
 _KIB: Final = 1024
-
-
-class StandstillWatch:
-    """Tells how long nothing ran between two beats: the process was stopped, its machine suspended or overloaded."""
-
-    def __init__(self) -> None:
-        self._beat_at = _moments()
-
-    def beat(self, *, expected_seconds: float) -> float:
-        """Return by how much longer than that it has been since the last beat; 0 if not by BUSY_SECONDS."""
-        before, self._beat_at = self._beat_at, _moments()
-        late = self._beat_at[0] - before[0] - expected_seconds
-        return late if late > BUSY_SECONDS else 0.0
 
 
 @health_check("machine")
 def check_machine(_deadline: Deadline) -> Health:
     """Write a file; say what is left."""
     facts = {
+        "hostname": socket.gethostname(),
         "disks": _disks(),
         "memory": _memory(),
         "descriptors": _descriptors(),
         "processors": os.cpu_count(),
         "load": _load(),
         "pressure": _pressure(),
-        **_clocks(),
+        "suspended_seconds": _suspended_seconds(),
     }
     refused = _refused_write()
     lacks = _lacks(facts)
@@ -165,16 +153,7 @@ def _pressure() -> dict[str, float]:
     return found
 
 
-def _clocks() -> dict[str, Any]:
-    """Return how long the machine has been suspended since it was started, and its time."""
-    boot, running = _moments()
-    return {"suspended_seconds": round(boot - running, 1), "clock": time()}
-
-
-def _moments() -> tuple[float, float]:
-    """Return the seconds since the start of the machine, with and without those in which it was suspended."""
-    import time as clocks  # noqa: PLC0415 - CLOCK_BOOTTIME is Linux' own
-
-    running = clock_gettime(CLOCK_MONOTONIC)
-    boot = getattr(clocks, "CLOCK_BOOTTIME", None)
-    return (clock_gettime(boot), running) if boot is not None else (monotonic(), running)
+def _suspended_seconds() -> float:
+    """Return how long the machine has been suspended since it was started."""
+    boot = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux' own
+    return round(time.clock_gettime(boot) - time.clock_gettime(time.CLOCK_MONOTONIC), 1)

@@ -4,7 +4,6 @@ The package's own are imported when they are asked for, those of an app from its
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from importlib import import_module
 from typing import Final
 
@@ -40,6 +39,5 @@ def check_names() -> list[str]:
 def check_named(name: str) -> Check | None:
     """Return a check, or None if there is none of that name."""
     if name in _OWN and name not in _CHECKS.all():  # an app's own of that name comes first
-        with suppress(ModuleNotFoundError):  # of what this release does not ask, nothing is known
-            import_module(_OWN[name])
+        import_module(_OWN[name])
     return _CHECKS.get(name)

@@ -42,7 +42,7 @@ def storage_health(name: str, storage: Storage) -> Health:
     location = str(storage.location) if isinstance(storage, FileSystemStorage) else ""
     try:
         facts |= _room(location) if location else {}
-        facts["id"] = _id_of(storage)
+        facts["identity"] = _id_of(storage)
         started = monotonic()
         comes_back = _store_and_read(storage)
         facts["seconds"] = round(monotonic() - started, 4)

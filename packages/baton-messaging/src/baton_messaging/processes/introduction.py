@@ -20,7 +20,10 @@ def introduce(role: str, name: str) -> None:
 def introduce_child() -> None:
     """Name the connections of a child that was forked: by its parent's name, and its own id."""
     if _introduced:
-        name_connections(*_introduced[0])
+        role, name = _introduced[0]
+        # A child has no heartbeat of its own; it may publish, and never consumes.
+        client_name.introduce(f"{role}-child", name, database=database_address())
+        name_connections(role, name)
 
 
 def database_address() -> str:

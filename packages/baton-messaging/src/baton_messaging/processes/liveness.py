@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from celery import current_app
+from django.db import OperationalError
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.inspect.depth import depths
+from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.run import run_checks
 from baton_messaging.models import Heartbeat
@@ -44,19 +46,27 @@ def life_of(role: str, name: str = "") -> Life:
     else:
         what = f"{role} on {hostname}"
         rows = rows.filter(hostname=hostname)
-    row = _to_be_told(list(rows.order_by("-beaten_at")))
-    if not (row and row.is_fresh) and (trouble := _trouble_of("database")):
-        return Life(True, f"cannot tell of {what}: no process can write its heartbeat, for the database {trouble}")
-    if row is None:
-        return Life(False, f"{what} has no heartbeat: it is not started, or was stopped")
-    if not row.is_fresh:
-        age = f"{row.age_seconds:.0f} s"
-        return Life(False, f"{row.name} (pid {row.pid}) wrote its last heartbeat {age} ago: it hangs, or was killed")
+    with statements_within(Deadline.after(DEADLINE_SECONDS)):
+        row = _to_be_told(list(rows.order_by("-beaten_at")))
+    if row is None or not row.is_fresh:
+        return _life_of_silent(what, row)
     if role == Role.WORKER:
         return _life_of_worker(row)
     if not row.is_consuming and (trouble := _trouble_of("broker")):
         return Life(True, f"{row.name} is alive and waits for its broker, which {trouble}")
     return Life(True, f"{row.name} is alive, {row.age_seconds:.0f} s ago")
+
+
+def _life_of_silent(what: str, row: Heartbeat | None) -> Life:
+    """Tell a process that says nothing from one that cannot write it down."""
+    if trouble := _trouble_of("database"):
+        return Life(True, f"cannot tell of {what}: no process can write its heartbeat, for the database {trouble}")
+    if row is None:
+        return Life(False, f"{what} has no heartbeat: it is not started, or was stopped")
+    if _is_held(row):
+        return Life(True, f"cannot tell of {what}: another session holds its row, so it cannot write its heartbeat")
+    age = f"{row.age_seconds:.0f} s"
+    return Life(False, f"{row.name} (pid {row.pid}) wrote its last heartbeat {age} ago: it hangs, or was killed")
 
 
 def _to_be_told(rows: list[Heartbeat]) -> Heartbeat | None:
@@ -71,6 +81,16 @@ def _is_there(row: Heartbeat) -> bool:
         return False
     started = row.wiring.get("process", {}).get("id")
     return bool(started) and process_id_of(row.pid) == started
+
+
+def _is_held(row: Heartbeat) -> bool:
+    """Tell whether something else than its process keeps the row from being written: a forgotten session."""
+    try:
+        with statements_within(Deadline.after(DEADLINE_SECONDS)):
+            list(Heartbeat._base_manager.select_for_update().filter(pk=row.pk))
+    except OperationalError:
+        return True
+    return False
 
 
 def _life_of_worker(row: Heartbeat) -> Life:

@@ -1,6 +1,7 @@
 """Wirings are compared: pairs of processes that cannot work together, and which of them is the odd one.
 
-Pure: rows in, differences out. The majority is taken to be right; of two that are equally many, both are named.
+Rows in, differences out: no server is asked. The majority is taken to be right; of two that are equally many, both are
+named.
 
 A server's id changes with its restart. So two ids differ only if each was looked at after the other was found, or the
 addresses differ, too; and what is not known differs from nothing.
@@ -15,12 +16,15 @@ from functools import partial
 from typing import Any, Final
 
 from baton_messaging.conf import baton
+from baton_messaging.health.dependencies import checks_of
+from baton_messaging.routing.ownership import queue_name_of
+from baton_messaging.routing.subscriptions import all_consumers
 
 #: After which a process that still runs another release than most is no rollout any more.
 ROLLOUT_MINUTES: Final = 10
 
 _PROCESSES: Final = """
-    SELECT name, role, hostname, pid, started_at, wired_at, wiring_checked_at, wiring, clock_timestamp()
+    SELECT name, role, hostname, pid, started_at, wired_at, wiring_checked_at, wiring, clock_timestamp(), queues
     FROM baton_heartbeat
     WHERE ended_at IS NULL AND beaten_at >= clock_timestamp() - %(stale)s * interval '1 second'
     ORDER BY name, hostname, pid
@@ -40,6 +44,7 @@ class Wired:
     checked_at: datetime | None
     wiring: dict[str, Any] = field(hash=False)
     looked_at: datetime | None = field(default=None, compare=False)
+    queues: tuple[str, ...] = ()
 
     def says(self, aspect: str, name: str = "") -> Any:
         """Return one fact, or None."""
@@ -67,7 +72,7 @@ class Difference:
 def wired_processes(cursor: Any) -> list[Wired]:
     """Return the processes that live, and have said what they are wired to."""
     cursor.execute(_PROCESSES, {"stale": baton().heartbeat_stale_seconds})
-    rows = ((*row[:7], json.loads(row[7]), row[8]) for row in cursor.fetchall())
+    rows = ((*row[:7], json.loads(row[7]), row[8], tuple(row[9])) for row in cursor.fetchall())
     return [one for one in (Wired(*row) for row in rows) if one.wiring]
 
 
@@ -81,7 +86,10 @@ def differences(processes: Sequence[Wired]) -> list[Difference]:
             difference
             for name in storages
             for difference in _compare(
-                "storage", processes, partial(Wired.says, aspect="storage", name=name), partial(_storage_text, name)
+                "storage",
+                _users_of(name, processes),
+                partial(Wired.says, aspect="storage", name=name),
+                partial(_storage_text, name),
             )
         ),
         *map(_told_as_rollout, _compare("release", processes, _release, _release_text)),
@@ -144,6 +152,15 @@ def _refuse_each_other(one: Wired, other: Wired) -> bool:
     """Tell whether one of both takes what the other signs for forged. While keys rotate, each accepts both."""
     accepted_here, accepted_there = one.says("keys", "accepts") or (), other.says("keys", "accepts") or ()
     return one.says("keys", "signs") not in accepted_there or other.says("keys", "signs") not in accepted_here
+
+
+def _users_of(storage: str, processes: Iterable[Wired]) -> list[Wired]:
+    """Return who works with a storage: workers whose consumers depend on it, and the web, which hands its files out.
+
+    Any other process may see none, or a folder of its own.
+    """
+    queues = {queue_name_of(consumer) for consumer in all_consumers() if storage in checks_of(consumer)}
+    return [one for one in processes if one.role == "web" or queues & {*one.queues}]
 
 
 def _storage_text(name: str, one: Wired, _other: Wired) -> str:

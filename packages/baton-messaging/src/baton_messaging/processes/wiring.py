@@ -118,8 +118,9 @@ def database(connection: BaseDatabaseWrapper, address: str) -> dict[str, Any]:
 
 
 def storage(health: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the identity of each service that tells one, by the name of its check: storages have a file for it."""
-    return {str(one["name"]): str(one["facts"]["identity"]) for one in health if one["facts"].get("identity")}
+    """Return the id of each storage that a check has seen (health/storage.py), by the name of the check."""
+    seen = ((one["name"], one["facts"]) for one in health)
+    return {str(name): str(facts["id"]) for name, facts in seen if "storage" in facts and facts.get("id")}
 
 
 def _version_of(package: str) -> str:

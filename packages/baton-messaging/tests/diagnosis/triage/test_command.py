@@ -72,7 +72,7 @@ def test_what_is_stuck_is_counted_by_verdict_and_owner() -> None:
     code, text = run("--stuck")
     assert code == 1
     assert "5 older than 5 min and not settled\n      5  relay stalled  sample.take_one\n" in text
-    assert keys[0] in text
+    assert any(key in text for key in keys)
     code, text = run("--stuck", "--older-than", "10m", "--format", "json")
     assert (code, json.loads(text)["groups"]) == (0, [])
     with pytest.raises(CommandError, match="Expected a number and one of s, m, h, d"):

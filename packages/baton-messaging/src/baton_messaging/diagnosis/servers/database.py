@@ -186,7 +186,8 @@ def observations(health: Health) -> Iterator[Diagnosis]:
     yield from harmful_settings(facts)
     if health.condition is not Condition.FULL:
         yield from _connections(facts)
-    yield from _slow_commit(facts)
+    if health.condition is Condition.OK:
+        yield from _slow_commit(facts)
 
 
 def _connections(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:

@@ -24,6 +24,8 @@ from baton_messaging.models import Heartbeat
 MAX_CERTAIN_AGE_SECONDS: Final = 60.0
 #: What every process needs, and each asks so often that only what is new counts.
 COMMON: Final = ("database", "broker")
+#: What is different on each host.
+MACHINE: Final = "machine"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Seen:
     """What one process has seen of a server, so many seconds ago."""
 
     process: str
+    hostname: str
     health: Health
     age_seconds: float
 
@@ -42,7 +45,7 @@ def seen_by_processes() -> dict[str, list[Seen]]:
         for told in beat.health:
             health = _health(told)
             age = (beat.looked_at - health.checked_at).total_seconds() if health.checked_at else 0.0
-            found[health.name].append(Seen(beat.name, health, max(0.0, age)))
+            found[health.name].append(Seen(beat.name, beat.hostname, health, max(0.0, age)))
     return found
 
 
@@ -52,13 +55,23 @@ def compared(own: Iterable[Health], seen: Mapping[str, list[Seen]]) -> Iterator[
     for name in dict.fromkeys((*healths, *seen)):
         health = healths.get(name)
         troubled = [one for one in seen.get(name, ()) if not one.health.does_the_work]
-        if health is not None and (not health.does_the_work or not troubled):
+        if name == MACHINE:
+            yield from diagnose(health) if health else ()
+            yield from _machines(troubled)
+        elif health is not None and (not health.does_the_work or not troubled):
             yield from diagnose(health)
         elif name in COMMON:
             yield from diagnose(health) if health else ()
             yield from (_cut_off(one) for one in troubled if one.age_seconds < MAX_CERTAIN_AGE_SECONDS)
         else:
             yield from _at_work(troubled, health)
+
+
+def _machines(troubled: list[Seen]) -> Iterator[Diagnosis]:
+    """Return what each machine lacks, as its processes see it: file descriptors are each process's own."""
+    for hostname in dict.fromkeys(one.hostname for one in troubled):
+        for diagnosis in _at_work([one for one in troubled if one.hostname == hostname], None):
+            yield replace(diagnosis, about=Resource(Kind.MACHINE, hostname), what=f"machine {hostname}")
 
 
 def _at_work(troubled: list[Seen], own: Health | None) -> Iterator[Diagnosis]:

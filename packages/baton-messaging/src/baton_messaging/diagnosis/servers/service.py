@@ -7,14 +7,12 @@ from typing import Any, Final
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.health.certificates import WARN_DAYS
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.routing.ownership import platform_owner
-
-#: Days before a certificate ends that it is told of: the time that a person takes for a new one.
-MIN_CERTIFICATE_DAYS: Final = 14
 
 _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("{name} does not answer"),
@@ -82,24 +80,21 @@ def observations(health: Health) -> Iterator[Diagnosis]:
 
 
 def certificates(health: Health) -> Iterator[Diagnosis]:
-    """Return a warning before the server's certificate ends."""
-    told: Any = health.facts.get("certificate") or {}
-    days = told.get("days_left") if isinstance(told, Mapping) else None
-    if days is None or days >= MIN_CERTIFICATE_DAYS:
-        return
-    ends = told.get("not_after") or told.get("ends_at")
-    yield Diagnosis(
-        Resource(Kind.SETTING, f"certificate of {health.name}"),
-        format_lazy(_("certificate of {name}"), name=health.name),
+    """Return a warning before a certificate of the server, or of one that the check has spoken to, ends."""
+    told = {**(health.facts.get("certificates") or {}), health.server or health.name: health.facts.get("certificate")}
+    for server, certificate in told.items():
+        if certificate and certificate["days_left"] < WARN_DAYS:
+            yield _ending(server, certificate)
+
+
+def _ending(server: str, certificate: Mapping[str, Any]) -> Diagnosis:
+    ends_at = datetime.fromisoformat(certificate["ends_at"])
+    return Diagnosis(
+        Resource(Kind.SETTING, f"certificate of {server}"),
+        format_lazy(_("certificate of {name}"), name=server),
         Status.FINDING,
-        format_lazy(
-            _("{server}: ends in {days} days ({ends})"), server=health.server, days=f"{days:g}", ends=_day(ends)
-        ),
-        format_lazy(_("{days} days or more"), days=MIN_CERTIFICATE_DAYS),
+        format_lazy(_("ends in {days} days, on {day}"), days=certificate["days_left"], day=f"{ends_at:%Y-%m-%d}"),
+        format_lazy(_("{days} days or more"), days=WARN_DAYS),
         _("Renew it: when it has ended, nothing that needs this server works."),
         platform_owner(),
     )
-
-
-def _day(text: Any) -> str:
-    return f"{datetime.fromisoformat(text):%Y-%m-%d}" if isinstance(text, str) and text[:4].isdigit() else str(text)

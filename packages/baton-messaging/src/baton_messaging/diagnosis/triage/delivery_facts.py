@@ -97,6 +97,7 @@ class Process:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     ended_by: str = ""
+    unconsumed_queues: tuple[str, ...] = ()  # of its command line, given up by remote control
     stood_still_at: datetime | None = None
     stood_still_seconds: float = 0
 

@@ -20,7 +20,7 @@ from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion, Rule
 from baton_messaging.diagnosis.triage.rules.locks import waits_for_lock
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
-from baton_messaging.health.diagnosis import Confidence, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind
 
 _RULES: Final[tuple[Rule, ...]] = (
@@ -58,17 +58,14 @@ def _judge_delivery(delivery: Delivery, facts: Facts) -> Verdict:
         event=delivery.event,
         message_id=delivery.message_id,
         detail=conclusion.detail,
-        evidence=(*_cause_first(conclusion), *trail(delivery, facts)),
+        evidence=(*(_of_cause(conclusion.cause) if conclusion.cause else ()), *trail(delivery, facts)),
         open_questions=conclusion.open_questions,
         confidence=Confidence.OPEN if conclusion.open_questions else conclusion.confidence,
         cause=conclusion.cause,
     )
 
 
-def _cause_first(conclusion: Conclusion) -> Iterator[Phrase]:
-    cause = conclusion.cause
-    if cause is None:
-        return
+def _of_cause(cause: Diagnosis) -> Iterator[Phrase]:
     yield phrase("cause", found=cause.found)
     if cause.victims:
         yield phrase("victims", count=len(cause.victims), names=waiting_names(cause))
@@ -90,7 +87,7 @@ def _database_away(facts: Facts) -> Verdict:
     )
     detail, step, database = _why_away(facts.database)
     if cause and not facts.database.locked:
-        step, database = step_of(cause), (phrase("cause", found=cause.found),)
+        step, database = step_of(cause), tuple(_of_cause(cause))
     return Verdict(
         state=State.UNKNOWN,
         owner=(cause and cause.owner) or facts.platform,

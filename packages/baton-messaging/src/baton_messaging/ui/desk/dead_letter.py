@@ -15,6 +15,7 @@ from baton_messaging.dead_letters.operations.errors import NotEditable
 from baton_messaging.dead_letters.operations.redirect import candidates
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.diagnosis.dead_letters import cause_of_dead_letter
 from baton_messaging.diagnosis.progress import STATE_TEXTS, progress_of
 from baton_messaging.events import known_versions
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, Interruption, ProcessedMessage
@@ -22,7 +23,7 @@ from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.ui.desk.forms import EditForm
 from baton_messaging.ui.desk.lists import query_of
-from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
+from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page, refuse_unpermitted
 
 MAX_ROWS = 100  # of attempts or audit entries; nobody reads more, and the page stays small
 
@@ -40,6 +41,7 @@ def dead_letter_page(request: HttpRequest, dead_letter_id: int) -> HttpResponse:
         tab="letters",
         dead_letter=dead_letter,
         query=query_of(Selection(ids=(dead_letter.pk,))),
+        cause=cause_of_dead_letter(dead_letter) if is_open else None,
         processed=_processed(dead_letter),
         attempts=_attempts(dead_letter),
         interruptions=_interruptions(dead_letter),
@@ -103,9 +105,10 @@ def edit_page(request: HttpRequest, dead_letter_id: int) -> HttpResponse:
     if "check" in request.POST:
         demand(request, Action.EDIT)
         return _checked(request, dead_letter, form)
-    if not form.is_valid():
-        return _page(request, dead_letter, form, status=422)
     try:
+        refuse_unpermitted(request, Action.EDIT)
+        if not form.is_valid():
+            return _page(request, dead_letter, form, status=422)
         copy = edit_and_replay(dead_letter.pk, actor=actor_of(request), **form.cleaned_data)
     except (NotPermitted, NotEditable) as refusal:
         return refusal_page(request, refusal, title=TITLE, status=403 if isinstance(refusal, NotPermitted) else 409)

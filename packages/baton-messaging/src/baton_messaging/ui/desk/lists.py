@@ -13,6 +13,7 @@ from baton_messaging.dead_letters.operations.groups import groups_of
 from baton_messaging.dead_letters.operations.replay import advance
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
+from baton_messaging.diagnosis.dead_letters import explained
 from baton_messaging.models import AuditEntry, DeadLetter, Replay
 from baton_messaging.models.dead_letter import State
 from baton_messaging.ui.desk.forms import SearchForm
@@ -39,7 +40,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         title=_("Dead letters"),
         tab="groups",
         counts=counts,
-        groups=groups_of(DeadLetter.objects.all()),
+        groups=explained(groups_of(DeadLetter.objects.all())),
         watching=Replay.objects.watching().order_by("-pk")[:10],
         form=SearchForm(),
     )

@@ -48,14 +48,15 @@ def snapshot_of(answer: Answer[Any]) -> BrokerSnapshot:
 
 
 def _read(queues: Collection[str], message_ids: Collection[str], seconds: float) -> BrokerSnapshot:
-    with _connection() as broker:
+    with broker_connection() as broker:
         names = [*queues, DEAD_LETTER_QUEUE]
         snapshot = BrokerSnapshot(depths=depths(broker, names), is_full=_is_full(broker))
         search = locate(broker, names, message_ids, by=monotonic() + seconds, ids_in=ids_in_body)
         return replace(snapshot, search=search, is_searchable=broker.transport.driver_type == "redis")
 
 
-def _connection() -> kombu.Connection:
+def broker_connection() -> kombu.Connection:
+    """Return a connection that waits for nothing longer than CONNECT_SECONDS."""
     connection = current_app.connection_for_read(connect_timeout=CONNECT_SECONDS, heartbeat=0)
     limits: dict[str, Any] = {"socket_timeout": CONNECT_SECONDS, "socket_connect_timeout": CONNECT_SECONDS}
     if connection.transport.driver_type == "amqp":

@@ -27,7 +27,7 @@ SEARCHED_BY_SECONDS: Final = 1.5  # after the question; the rest is for the tabl
 
 STATEMENT_SECONDS: Final = 1.5  # of one statement
 SERVERS_SECONDS: Final = 1.2  # for broker, causes and the apps' checks, all at the same time
-CONNECT_SECONDS: Final = 1.0
+CONNECT_SECONDS: Final = 0.8
 _LOCK_NOT_AVAILABLE: Final = "55P03"
 
 _waited_seconds: ContextVar[float] = ContextVar("waited_seconds", default=0.0)

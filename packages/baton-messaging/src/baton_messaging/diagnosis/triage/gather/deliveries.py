@@ -16,6 +16,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
     Held,
     InFlight,
     Limits,
+    Process,
     Processed,
     Published,
     Sighting,
@@ -86,15 +87,20 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
     )
 
 
-def needs_of(consumers: Iterable[str]) -> dict[Resource, tuple[Resource, ...]]:
-    """Return what each consumer needs: its queue, and the servers that it names itself."""
-    return {
-        Resource(Kind.CONSUMER, consumer): (
-            Resource(Kind.QUEUE, queue_name_of(consumer)),
-            *(Resource(Kind.SERVICE, name) for name in _services(consumer)),
+def needs_of(deliveries: Iterable[Delivery], processes: Iterable[Process]) -> dict[Resource, tuple[Resource, ...]]:
+    """Return what each consumer needs (its queue, the servers that it names), and a queue that a worker gave up."""
+    needs = {
+        Resource(Kind.CONSUMER, delivery.consumer): (
+            Resource(Kind.QUEUE, delivery.queue),
+            *(Resource(Kind.SERVICE, name) for name in _services(delivery.consumer)),
         )
-        for consumer in consumers
+        for delivery in deliveries
     }
+    for process in processes:
+        for queue in process.unconsumed_queues:
+            there = Resource(Kind.QUEUE, queue)
+            needs[there] = (*needs.get(there, ()), Resource(Kind.PROCESS, process.name))
+    return needs
 
 
 def _services(consumer: str) -> Iterable[str]:

@@ -222,6 +222,7 @@ def _process(row: Heartbeat) -> Process:
         started_at=row.started_at,
         ended_at=row.ended_at,
         ended_by=row.ended_by,
+        unconsumed_queues=tuple(row.unconsumed_queues),
         stood_still_at=row.stood_still_at,
         stood_still_seconds=row.stood_still_seconds or 0,
     )

@@ -5,7 +5,7 @@ is well: machine, database, broker, the servers that the consumer names, and tha
 the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -20,6 +20,7 @@ from baton_messaging.health.resource import Kind, Resource
 RELAY: Final = Resource(Kind.ROLE, "relay")
 BEAT: Final = Resource(Kind.ROLE, "beat")
 COLLECTOR: Final = Resource(Kind.ROLE, "collector")
+_RUNNING: Final = Resource(Kind.PROCESS, "that runs it")
 
 #: A message that waits for somebody who waits himself: the state names how far it got, not whom the rule suspected.
 _INSTEAD: Final[Mapping[State, State]] = {
@@ -48,11 +49,18 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
         for cause in facts.causes
         if cause.status is Status.FINDING
         and (
-            (cause.stops_work and any(explains(cause, victim, facts.needs) for victim in needed))
+            (cause.stops_work and any(_explains(cause, victim, facts) for victim in needed))
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
     return min(found, key=lambda cause: _GROUND_UP[cause.about.kind], default=None)
+
+
+def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
+    """Tell whether what is needed is the cause itself, or needs it in turn."""
+    if victim.about == _RUNNING and cause.about.kind is Kind.BROKER:
+        return False
+    return cause.about == victim.about or explains(cause, victim, facts.needs)
 
 
 def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery, facts: Facts) -> bool:
@@ -75,6 +83,23 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
     return conclusion.state in _WITH_THE_BROKER and bool(names & carriers) and (is_relays or not others)
 
 
+def cause_of_death(
+    consumer: str, reason: str, causes: Iterable[Diagnosis], needs: Mapping[Resource, Iterable[Resource]]
+) -> Diagnosis | None:
+    """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again."""
+    needed = [_as_victim(resource) for resource in needs.get(Resource(Kind.CONSUMER, consumer), ())]
+    found = [
+        cause
+        for cause in causes
+        if cause.stops_work
+        and (
+            any(explains(cause, victim, needs) for victim in needed)
+            or (reason == "bad_signature" and cause.about.kind is Kind.WIRING)
+        )
+    ]
+    return min(found, key=lambda cause: _GROUND_UP[cause.about.kind], default=None)
+
+
 _GROUND_UP: Final = {kind: number for number, kind in enumerate(Kind)}
 
 
@@ -88,7 +113,10 @@ def _needed(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Iterato
             yield Resource(Kind.CONSUMER, delivery.consumer)
         case State.HELD if not (delivery.held and delivery.held.is_pause):
             yield Resource(Kind.CONSUMER, delivery.consumer)
-        case State.QUEUED | State.NOBODY_CONSUMES | State.RUNNING:
+        case State.RUNNING:  # what has begun needs the broker no more
+            yield _RUNNING
+            yield from _services(delivery, facts)
+        case State.QUEUED | State.NOBODY_CONSUMES:
             yield Resource(Kind.QUEUE, delivery.queue)
             yield Resource(Kind.CONSUMER, delivery.consumer)
         case State.LOST | State.UNKNOWN:
@@ -97,10 +125,15 @@ def _needed(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Iterato
             yield Resource(Kind.QUEUE, delivery.queue)
         case State.DEAD if delivery.dead_letter is None:
             yield COLLECTOR
-        case State.DEAD if delivery.dead_letter and delivery.dead_letter.state == "open":
-            yield from facts.needs.get(Resource(Kind.CONSUMER, delivery.consumer), ())
+        case State.DEAD if delivery.dead_letter and delivery.dead_letter.reason == "retries_spent":
+            yield from _services(delivery, facts)
         case _:
             return
+
+
+def _services(delivery: Delivery, facts: Facts) -> Iterator[Resource]:
+    needed = facts.needs.get(Resource(Kind.CONSUMER, delivery.consumer), ())
+    yield from (resource for resource in needed if resource.kind is Kind.SERVICE)
 
 
 def _as_victim(resource: Resource) -> Diagnosis:
@@ -110,7 +143,7 @@ def _as_victim(resource: Resource) -> Diagnosis:
 def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     state = conclusion.state
     stands_before_it = state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER
-    sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind is Kind.WIRING
+    sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind in (Kind.WIRING, Kind.PROCESS)
     if not (stands_before_it or sees_nobody):
         state = _INSTEAD.get(state, state)
     return replace(

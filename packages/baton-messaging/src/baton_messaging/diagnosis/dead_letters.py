@@ -1,0 +1,34 @@
+"""Dead letters are told with the cause that triage would name: while it stands, a replay dies of it again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from baton_messaging.dead_letters.operations.groups import Group
+from baton_messaging.diagnosis.installation import recent_causes
+from baton_messaging.diagnosis.triage.gather.deliveries import needs_of
+from baton_messaging.diagnosis.triage.rules.causes import cause_of_death
+from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.models import DeadLetter
+
+
+@dataclass(frozen=True)
+class ExplainedGroup:
+    """A group of equal failures, and what stands in its consumer's way now."""
+
+    group: Group
+    cause: Diagnosis | None
+
+
+def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
+    """Return the groups, each with the present cause of its failures if one is known."""
+    return [ExplainedGroup(group, cause_of_group(group) if group.open_count else None) for group in groups]
+
+
+def cause_of_group(group: Group) -> Diagnosis | None:
+    """Return the present cause of a group's failures, None if none is known."""
+    return cause_of_death(group.consumer, group.reason, recent_causes(), needs_of([group.consumer]))
+
+
+def cause_of_dead_letter(dead_letter: DeadLetter) -> Diagnosis | None:
+    """Return the present cause of one dead letter, None if none is known."""
+    return cause_of_death(dead_letter.consumer, dead_letter.reason, recent_causes(), needs_of([dead_letter.consumer]))
