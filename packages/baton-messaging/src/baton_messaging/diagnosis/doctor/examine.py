@@ -25,6 +25,7 @@ from baton_messaging.diagnosis.doctor.examination import (
 from baton_messaging.diagnosis.doctor.redaction import redacted
 from baton_messaging.diagnosis.doctor.servers import Servers
 from baton_messaging.health.causes import fold
+from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 
 #: For all servers together: one that says nothing costs this much.
@@ -48,7 +49,7 @@ def examine_all() -> list[Diagnosis]:
 def folded(examinations: Iterable[Examination], diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
     """Return the diagnoses, those that are explained by others only under these."""
     needs = {one.about: [RESOURCES[name] for name in one.needs] for one in examinations if one.needs}
-    return fold(diagnoses, needs)
+    return fold(diagnoses, {**needs_of_consumers(), **needs})
 
 
 def _examine_together(examinations: Sequence[Examination]) -> Answers:
