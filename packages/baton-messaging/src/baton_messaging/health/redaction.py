@@ -27,9 +27,12 @@ _BY_FORM: Final = (
     (re.compile(r"[^\s<>@\"'(),;:]+@([\w-]+(?:\.[\w-]+)+)"), r"…@\1"),  # a person's mail address
     (re.compile(r"(with args beginning with:).*", re.DOTALL), r"\1 …"),  # Redis quotes the command that it refuses
 )
-# Quoted to the end, too: PostgreSQL cuts what it shows of a long statement.
-_QUOTED: Final = re.compile(r"[eEbBxXnN]?'(?:[^'\\]|''|\\.)*(?:'|$)|\$(\w*)\$.*?\$\1\$", re.DOTALL)
-_NUMBER: Final = re.compile(r"(?<![\w$.])-?\d+(?:\.\d+)?(?![\w.])")
+#: Text in quotes, with backslashes where an E says so, or between dollars. The end may be missing: PostgreSQL cuts what
+#: it shows of a long statement.
+_QUOTED: Final = re.compile(
+    r"\b[eE]'(?:[^'\\]|\\.|'')*(?:'|\Z)|'(?:[^']|'')*(?:'|\Z)|\$(\w*)\$.*?(?:\$\1\$|\Z)", re.DOTALL
+)
+_NUMBER: Final = re.compile(r"(?<![\w$.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _COMMENT: Final = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 
 
