@@ -38,7 +38,7 @@ demo: $(VENV)/.run-ready ## Place orders, kill a worker midway, show that nothin
 bench: $(VENV)/.run-ready ## Measure against a plain Django view and a plain Celery task
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
-blame: $(VENV)/.dev-ready ## Inject faults into a running system, on each broker: does triage name whose they are?
+blame: $(VENV)/.dev-ready ## Inject faults into a running system, on each broker: do all views name whose they are?
 	@exec $(BIN)/python -m baton_dev.blame packages/baton-messaging . $(ARGS)
 
 LINT_IMPORTS := "from importlinter.cli import lint_imports_command; lint_imports_command()"

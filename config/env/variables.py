@@ -37,6 +37,12 @@ class Environment(BaseModel):
         repr=False,
         description="PostgreSQL, as postgres://user:password@host:5432/name. Unset, `make run` starts one of its own.",
     )
+    DATABASE_OWNER_URL: DatabaseUrl = Field(
+        default="",
+        repr=False,
+        description="URL of the role that owns the tables, if that of DATABASE_URL does not (better so). `make run` "
+        "migrates with it, and grants the other what it needs. The processes never read it.",
+    )
     CELERY_BROKER_URL: BrokerUrl = Field(
         default="redis://127.0.0.1:6379/0",
         repr=False,

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from baton_messaging.models import OutboxMessage
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -61,12 +61,18 @@ def test_an_exports_row_says_how_its_work_stands() -> None:
     assert Export.objects.get().state == ExportState.FAILED
 
 
+def a_watcher() -> User:
+    user = User.objects.create_user("sam", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_deadletter"))
+    return user
+
+
 def test_the_api_answers_the_staff_and_nobody_else(order: Order) -> None:
     address = f"/api/orders/{order.pk}/triage"
     assert Client().get(address).status_code == 401
     customer, staff = Client(), Client()
     customer.force_login(User.objects.create_user("carl"))
-    staff.force_login(User.objects.create_user("sam", is_staff=True))
+    staff.force_login(a_watcher())
     assert customer.get(address).status_code == 401
     answer = staff.get(address)
     assert answer.status_code == 200
@@ -108,7 +114,7 @@ def test_the_page_of_an_order_is_for_the_staff(order: Order) -> None:
     address = reverse("order_triage", args=[order.pk])
     customer, staff = Client(), Client()
     customer.force_login(User.objects.create_user("carl"))
-    staff.force_login(User.objects.create_user("sam", is_staff=True))
+    staff.force_login(a_watcher())
     for client in (Client(), customer):
         assert client.get(address).status_code == 302
     assert (staff.get(address).status_code, staff.head(address).status_code) == (200, 200)

@@ -22,6 +22,7 @@ from django.db.models.functions import Cast, Now
 from django.test import Client
 from django.utils import timezone
 
+from tests.dead_letters.factories import an_operator
 from tests.sample.events import Chained, Sampled
 from tests.sample.models import Effect
 from tests.sample.tasks import follow, take_one
@@ -104,7 +105,9 @@ def test_triage_is_mounted_beside_an_apps_own_api_for_the_staff() -> None:
     key = sampled_and_processed()
     address, staff = f"/api/samples/{key}/triage", Client()
     assert Client().get(address).status_code == 401
-    staff.force_login(User.objects.create_user("sam", is_staff=True))
+    staff.force_login(User.objects.create_user("tim", is_staff=True))
+    assert staff.get(address).status_code == 403
+    staff.force_login(an_operator("view", name="sam"))
     verdicts = staff.get(address).json()["verdicts"]
     assert [(one["consumer"], one["state"]) for one in verdicts if one["event"] == "sample.sampled"] == [
         ("sample.take_one", "done")

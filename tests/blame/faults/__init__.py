@@ -1,5 +1,5 @@
 """The catalogue of the shop, by what the fault befalls."""
 
-from tests.blame.faults import exports, mail, orders
+from tests.blame.faults import contradictions, exports, mail, mail_servers, orders
 
-__all__ = ["exports", "mail", "orders"]
+__all__ = ["contradictions", "exports", "mail", "mail_servers", "orders"]

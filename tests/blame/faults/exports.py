@@ -19,7 +19,7 @@ BUILD = "orders.build_export"
 
 def an_export() -> Question:
     Export.objects.all().delete()
-    user, _made = User.objects.get_or_create(username="ann")
+    user, _made = User.objects.get_or_create(username="ann", defaults={"is_superuser": True})
     export = services.request_export(user=user, file_format=Format.CSV, selection=Selection(), language="en")
     return Question(str(export.pk), BUILD)
 

@@ -23,6 +23,7 @@ class Environment(Protocol):
     BATON_STATE_DIR: Path
     BATON_DRAIN_SECONDS: int
     DATABASE_URL: str
+    DATABASE_OWNER_URL: str
     CELERY_BROKER_URL: str
     EMAIL_URL: str
     WEB_HOST: str

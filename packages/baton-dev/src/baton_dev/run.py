@@ -74,11 +74,15 @@ def attend(stack: Stack) -> int:
 
 def manage(*arguments: str) -> int:
     """Become manage.py, with the servers of the run. It must be running."""
-    from baton_dev.servers.selection import embedded_services, service_urls  # noqa: PLC0415
+    from baton_dev.servers.selection import OWNER_COMMANDS, embedded_services, owner_url, service_urls  # noqa: PLC0415
 
-    services = [service for service in embedded_services(environment()) if service.was_prepared]
+    env = environment()
+    services = [service for service in embedded_services(env) if service.was_prepared]
+    variables = {**os.environ, **service_urls(services)}
+    if OWNER_COMMANDS.intersection(arguments[:1]) and (owner := owner_url(env, services)):
+        variables["DATABASE_URL"] = owner
     os.chdir(PROJECT_DIR)
-    os.execve(sys.executable, [sys.executable, "manage.py", *arguments], {**os.environ, **service_urls(services)})
+    os.execve(sys.executable, [sys.executable, "manage.py", *arguments], variables)
 
 
 def reset() -> int:

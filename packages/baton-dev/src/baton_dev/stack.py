@@ -22,7 +22,15 @@ from baton_dev.drain import drain
 from baton_dev.project import PROJECT_DIR, Environment
 from baton_dev.readiness import not_at_work
 from baton_dev.servers.ports import PortTakenError, is_taken
-from baton_dev.servers.selection import check_named_servers, embedded_services, service_urls
+from baton_dev.servers.selection import (
+    OWNER_COMMANDS,
+    OWNER_VARIABLE,
+    check_named_servers,
+    embedded_services,
+    owner_url,
+    role_in,
+    service_urls,
+)
 from baton_dev.servers.server_user import open_directory
 from baton_dev.servers.service import ServiceError, try_lock
 from baton_dev.supervisor.procfile import Program, read_procfile
@@ -31,6 +39,7 @@ from baton_dev.supervisor.tether import tethered
 
 STACK_ERRORS = (PortTakenError, ServiceError, SupervisorError, ConnectionError)
 SET_UP = (("migrate", "--no-input", "--verbosity", "0"), ("seed",))
+GRANTS = "baton_grants"  # follows migrate where another role than the processes' owns the tables
 ROUND_SECONDS = 0.1
 REVIVE_SECONDS = 1.0  # between looks at what supervisord has given up
 SERVICE_SECONDS = 60  # for a service to answer: PostgreSQL may have to replay its log after a crash
@@ -55,7 +64,7 @@ class Stack:
         self._supervisor = Supervisor(
             env.BATON_STATE_DIR, programs=self._programs, services=services, drain_seconds=drain_seconds
         )
-        names = [*(command[0] for command in self._set_up), *(program.name for program in self._programs)]
+        names = [*(command[0] for command in self._set_up), GRANTS, *(program.name for program in self._programs)]
         # Of the services one hears when they come and go; what they say is in their log files.
         self._console = Console(self._supervisor.log_dir, names, silent=[service.name for service in services])
         self._open = ExitStack()
@@ -93,7 +102,7 @@ class Stack:
 
     def set_up(self) -> bool:
         """Wait for the services, migrate, create what a new database needs, start the programs."""
-        if not self._services_answer() or not all(self._run_command(command) for command in self._set_up):
+        if not self._services_answer() or not all(self._run_command(command) for command in self._commands()):
             return False
         self._supervisor.start_programs()
         self._show_until(self._is_up, seconds=PROGRAMS_SECONDS)
@@ -115,9 +124,23 @@ class Stack:
             if is_taken(port, host):
                 raise PortTakenError(variable=f"{name}_PORT", port=port)
 
+    def _commands(self) -> Iterator[tuple[str, ...]]:
+        """Return those of the set-up; after ``migrate`` the rights on new tables, if another role owns them."""
+        role, owner = role_in(self._environment()["DATABASE_URL"]), owner_url(self._env, self._services)
+        for command in self._set_up:
+            yield command
+            if command[0] == "migrate" and owner and role_in(owner) != role:
+                yield (GRANTS, role, "--apply")
+
+    def _environment_of(self, command: str) -> dict[str, str]:
+        owner = owner_url(self._env, self._services) if command in OWNER_COMMANDS else None
+        return {**self._environment(), **({"DATABASE_URL": owner} if owner else {})}
+
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
         variables = {**os.environ, **service_urls(self._services), "PATH": path, "PYTHONUNBUFFERED": "1"}
+        variables.setdefault("DATABASE_URL", self._env.DATABASE_URL)
+        variables.pop(OWNER_VARIABLE, None)  # for the set-up only, and no process's business
         if os.geteuid() == 0:  # every worker would warn in six lines; on this machine root is who runs us
             variables.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with superuser privileges")
         return variables
@@ -138,14 +161,19 @@ class Stack:
         return not has_web or _answers(f"{web_address(self._env)}/healthz")  # last, for it leaves a line in the log
 
     def _not_at_work(self) -> list[str]:
-        url = self._environment().get("DATABASE_URL", self._env.DATABASE_URL)
+        url = self._environment()["DATABASE_URL"]
         return not_at_work(self._programs, self._supervisor.processes(), database_url=url)
 
     def _run_command(self, command: tuple[str, ...]) -> bool:
-        line = tethered([sys.executable, "manage.py", *command])
+        line, variables = tethered([sys.executable, "manage.py", *command]), self._environment_of(command[0])
         with TemporaryFile("w+") as output:  # not a log file, which would stay: one of the commands prints a password
             process = subprocess.Popen(
-                line, cwd=PROJECT_DIR, env=self._environment(), stdout=output, stderr=output, process_group=0
+                line,
+                cwd=PROJECT_DIR,
+                env=variables,
+                stdout=output,
+                stderr=output,
+                process_group=0,
             )
             if not self._show_until(lambda: process.poll() is not None):
                 process.terminate()

@@ -283,3 +283,33 @@ def test_a_directory_that_others_may_not_pass_cannot_be_reached(tmp_path: Path) 
 
     assert not stranger.can_reach(tmp_path / "data")
     assert stranger.can_reach(Path("/data"))
+
+
+def test_the_processes_role_may_log_in_and_do_nothing_that_is_not_granted(postgres_dir: Path) -> None:
+    with Postgres(postgres_dir, durable=False) as postgres:
+        write(postgres.url)
+        with psycopg.connect(postgres.application_url, autocommit=True) as connection:
+            for statement in ("SELECT * FROM note", "CREATE TABLE own ()", "COPY (SELECT 1) TO PROGRAM 'true'"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(statement)
+
+
+def test_data_of_an_earlier_release_gets_the_processes_role(postgres_dir: Path) -> None:
+    with Postgres(postgres_dir, durable=False):
+        pass
+    (postgres_dir / "postgres.application.password").unlink()
+
+    with Postgres(postgres_dir, durable=False) as postgres:
+        psycopg.connect(postgres.application_url).close()
+
+
+def test_valkey_with_a_password_lets_nobody_in_without_it(state_dir: Path) -> None:
+    with Valkey(state_dir, with_password=True) as valkey:
+        with pytest.raises(redis.AuthenticationError), redis.Redis(port=valkey.port) as stranger:
+            stranger.ping()
+        assert redis.Redis.from_url(valkey.url).ping()
+        password = (state_dir / "valkey.password").read_text()
+        command_line = Path(f"/proc/{server_pid(state_dir, 'valkey')}/cmdline").read_text()
+        assert password not in command_line
+        for name in ("valkey.password", "valkey.conf"):
+            assert (state_dir / name).stat().st_mode & 0o077 == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import redis
+from baton_dev.servers.embedded import Valkey
 from baton_dev.testing.processes import wait_until
 
 from tests.supervisor.dummy_run import DUMMY, Start
@@ -49,7 +50,7 @@ def test_nothing_is_left_when_a_parent_is_killed(start: Start, victim: str) -> N
 def test_a_killed_broker_comes_back_with_its_messages(start: Start) -> None:
     run = start(f"worker: {DUMMY}", CELERY_BROKER_URL="")
     run.wait_for(r"Baton is running")
-    client = redis.Redis(port=int((run.state_dir / "valkey.port").read_text()))
+    client = redis.Redis.from_url(Valkey(run.state_dir, with_password=True).url)
     client.set("order", "accepted")
 
     os.kill(int(run.wait_for(r"valkey \| started \(pid (\d+)\)")), signal.SIGKILL)

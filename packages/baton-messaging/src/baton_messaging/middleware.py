@@ -1,7 +1,8 @@
 """A middleware gives each request its correlation id, which follows it to the last consumer.
 
 Put ``"baton_messaging.middleware.correlate"`` into ``MIDDLEWARE``, right behind django-structlog's RequestMiddleware,
-whose request id it takes (a proxy may have set it as ``X-Request-ID``). Without it, or when that id is no UUID, the
+whose request id it takes. (With ``DJANGO_STRUCTLOG_TRUST_UPSTREAM_REQUEST_ID`` that is what a proxy has set as
+``X-Request-ID``.) Without it, or when that id is no UUID, the
 request gets a UUIDv7 of its own.
 """
 
@@ -37,7 +38,7 @@ def correlate(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
 
 
 def _request_id() -> UUID:
-    """Return the request's id, which a proxy may have given it in X-Request-ID; if that is no UUID, a new one."""
+    """Return the request's id, which a trusted proxy may have given it; if that is no UUID, a new one."""
     try:
         return UUID(structlog.contextvars.get_contextvars().get("request_id", ""))
     except ValueError:

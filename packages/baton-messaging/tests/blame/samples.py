@@ -1,11 +1,18 @@
 """Messages to the sample consumer that most faults befall, and the owners that triage must name."""
 
-from typing import Final
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from typing import Any, Final
 from uuid import uuid4
 
 from baton_dev.blame.catalogue import Question
 from baton_dev.blame.effects import place, until_published
+from baton_dev.blame.servers import close_connections
 from baton_dev.blame.stack import Stack
+from baton_messaging.diagnosis.triage.verdict import State
+from django.db import DatabaseError, connection
 
 from tests.sample.events import Sampled
 
@@ -13,6 +20,8 @@ PLATFORM: Final = "Platform team"
 SAMPLE: Final = "Sample team"
 BLAME: Final = "Blame team"
 TAKE_ONE: Final = "sample.take_one"
+#: Of a message that does not get to the broker, or whose state nobody can look up. What matters is the cause.
+STUCK: Final = (State.RELAY_STALLED, State.WAITING, State.UNKNOWN)
 
 
 def ordinary() -> Question:
@@ -31,3 +40,37 @@ def in_a_queue(stack: Stack) -> Question:
     question = ordinary()
     until_published(stack, question)
     return question
+
+
+@contextmanager
+def in_the_outbox(stack: Stack) -> Iterator[Question]:
+    """Leave a message in the outbox while a fault comes about: the relay is held still, and meets it afterwards."""
+    pid = stack.processes["relay"].pid
+    os.killpg(pid, signal.SIGSTOP)
+    try:
+        yield ordinary()
+    finally:
+        os.killpg(pid, signal.SIGCONT)
+
+
+def met_by_the_relay(stack: Stack, fault: AbstractContextManager[Any], *, anew: bool = False) -> Iterator[Question]:
+    """Let the fault come about between a commit and the relay's look at the outbox, and wait until it has shown.
+
+    ``anew``: what has a connection to the broker must open another one.
+    """
+    with ExitStack() as healing:
+        with in_the_outbox(stack) as question:
+            healing.enter_context(fault)
+            if anew:
+                close_connections(stack)
+        with suppress(AssertionError):  # some leave the relay's heartbeat as it was
+            stack.wait(lambda: _is_stalled(stack), what="a relay that gets on no more", seconds=8)
+        yield question
+
+
+def _is_stalled(stack: Stack) -> bool:
+    try:
+        return not stack.lives("relay")
+    except DatabaseError:
+        connection.close()
+        return False

@@ -20,7 +20,7 @@ from tests.checks.shipping import celery_conf
 BROKERS = {"Redis": "redis://:s3cret@localhost/0", "RabbitMQ": "amqp://guest:s3cret@localhost//"}
 PLAIN = {one.check_id for one in REQUIREMENTS if one.check_id.startswith("W72")}
 #: Celery's own value is the right one, so nothing is missing where a project says nothing.
-RIGHT_BY_DEFAULT = {"E702", "E705", "E708", "E709", "W715"}
+RIGHT_BY_DEFAULT = {"E702", "E705", "E708", "E709", "E717", "W715"}
 #: A value that contradicts, for each row that has one: of W721 to W725 any value is a decision.
 CONTRADICTIONS: dict[str, dict[str, Any]] = {
     "E702": {"broker_write_url": "sqs://"},
@@ -32,6 +32,7 @@ CONTRADICTIONS: dict[str, dict[str, Any]] = {
     "E708": {"task_serializer": "pickle"},
     "E709": {"accept_content": ["msgpack"]},
     "E710": {"beat_schedule": {"prune": {"task": "baton.prune", "schedule": 60.0}}},
+    "E717": {"task_compression": "gzip"},
     "W711": {"worker_pool": "threads"},
     "W712": {"worker_prefetch_multiplier": 8},
     "W713": {"task_create_missing_queues": True},
@@ -151,3 +152,10 @@ def test_a_middleware_in_front_of_the_request_ids_that_it_takes_over_is_found(se
     assert ids(objections_to(configured())) == {"W716"}
     settings.MIDDLEWARE = layers[::-1]
     assert objections_to(configured()) == []
+
+
+def test_a_project_may_compress_what_its_transport_accepts() -> None:
+    options = configured().conf.broker_transport_options
+    accepting = {**options, "accept_compression": ("application/x-gzip",)}
+    app = configured(task_compression="gzip", broker_transport_options=accepting)
+    assert not {one.id for one in objections_to(app)} & {"baton.E703", "baton.E717"}

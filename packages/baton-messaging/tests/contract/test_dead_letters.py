@@ -4,6 +4,7 @@ import bz2
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,7 @@ import kombu
 import pytest
 from baton_dev.testing.deadline import within
 from baton_dev.testing.processes import Process, wait_until
+from baton_messaging.broker.bounds import OutOfBounds
 from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT as LIMIT_REACHED
 from baton_messaging.broker.dead_letter_headers import REJECTED, death_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, dead_letter_queue
@@ -153,6 +155,20 @@ def test_what_is_out_of_bounds_dies_and_costs_no_memory(
     wait_until(lambda: broker.depth(DEAD_LETTER_QUEUE).waiting == dead_count + 1, what="a dead letter")
     assert memory_peak(worker.pid) - before < 60_000_000
     assert worker.exit_code is None
+
+
+def test_a_type_that_the_project_accepts_is_unpacked(broker: Broker, path: Path) -> None:
+    queue, options = f"compressed-{path.name}", broker.app.conf.broker_transport_options
+    accepting = {**options, "accept_compression": ("application/x-gzip",)}
+    for given, expectation in ((accepting, nullcontext()), (options, pytest.raises(OutOfBounds))):
+        with broker.app.connection_for_write(transport_options=given) as connection:
+            simple = connection.SimpleBuffer(queue)
+            simple.put([1, 2], compression="gzip")
+            with expectation:
+                message = simple.get(timeout=10)
+                assert message.payload == [1, 2]
+                message.ack()
+            simple.close()
 
 
 def memory_peak(pid: int) -> int:

@@ -1,4 +1,4 @@
-"""Blame injects faults into a running system, asks triage whose they are, and compares the answer with the truth.
+"""Blame injects faults into a running system, asks every view whose they are, and compares with the truth.
 
 ``make blame`` runs it on each suite and each broker. A suite is the package ``tests.blame`` of a folder:
 

@@ -23,7 +23,7 @@ def main() -> int:
     )
     parser.add_argument("folders", nargs="*", metavar="FOLDER", default=["."], help="where a suite is: tests/blame")
     parser.add_argument("--broker", choices=["redis", "rabbitmq"], help="only this one")
-    parser.add_argument("--only", default="", help="only faults with this word in their name")
+    parser.add_argument("--only", default="", help="only faults with this in their module or name")
     parser.add_argument("--skip", type=int, default=0, help="begin after so many faults")
     parser.add_argument("--patience", type=float, default=1.0, help="with a busy machine: a factor of all time limits")
     options = parser.parse_args()

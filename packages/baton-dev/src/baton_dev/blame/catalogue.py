@@ -27,13 +27,13 @@ class Question:
 class Truth:
     """What is true of a fault. Patterns are regular expressions, sought without regard to case; "" asks for nothing.
 
-    ``says``: each must be found in state, evidence or cause of triage. ``step``: in its next step. ``doctor``: in what
-    doctor finds, with the same owner. ``victims``: processes that only wait for somebody else (EVERYBODY: all of
-    them), so that neither doctor nor board may tell to start them, and `alive` may not call them dead. ``alive``: what
-    `alive` must say of a process, by its name in the stack.
+    Of ``states`` each is right. ``says``: each must be found in state, evidence or cause of triage. ``step``: in its
+    next step. ``doctor``: in what doctor finds, with the same owner. ``victims``: processes that only wait for somebody
+    else (EVERYBODY: all of them), so that neither doctor nor board may tell to start them, and `alive` may not call
+    them dead. ``alive``: what `alive` must say of a process, by its name in the stack.
     """
 
-    state: State
+    states: tuple[State, ...]
     owner: str
     on_rabbitmq: State | None = None
     says: tuple[str, ...] = ()
@@ -42,9 +42,9 @@ class Truth:
     victims: tuple[str, ...] = ()
     alive: Mapping[str, Alive] = field(default_factory=dict)
 
-    def state_on(self, stack: Stack) -> State:
-        """Return the state on the stack's broker."""
-        return self.on_rabbitmq if stack.is_rabbitmq and self.on_rabbitmq else self.state
+    def states_on(self, stack: Stack) -> tuple[State, ...]:
+        """Return the true states on the stack's broker."""
+        return (self.on_rabbitmq,) if stack.is_rabbitmq and self.on_rabbitmq else self.states
 
     def victims_in(self, stack: Stack) -> tuple[str, ...]:
         """Return the names of the processes that only wait."""
@@ -53,12 +53,14 @@ class Truth:
 
 @dataclass(frozen=True)
 class Fault:
-    """``inject`` brings it about, yields the question once it has taken effect, and heals what ``mend`` does not.
+    """``room`` is the module that it stands in. ``inject`` brings it about, yields the question once it has taken
+    effect, and heals what ``mend`` does not.
 
     ``only``: the one broker that can have the fault. Short faults are those of the tests, pairs are two at a time.
     """
 
     name: str
+    room: str
     inject: Callable[[Any], AbstractContextManager[Question]]  # of the suite's own stack
     truth: Truth
     only: Broker | Literal[""] = ""
@@ -76,7 +78,7 @@ def faults_on(broker: str) -> list[Fault]:
 
 def fault(
     name: str,
-    state: State,
+    state: State | tuple[State, ...],
     owner: str,
     *,
     on_rabbitmq: State | None = None,
@@ -91,10 +93,12 @@ def fault(
 ) -> Callable[[Callable[[AnyStack], Iterator[Question]]], Callable[[AnyStack], Iterator[Question]]]:
     """Put a fault into the catalogue."""
     said = (says,) if isinstance(says, str) else says
-    truth = Truth(state, owner, on_rabbitmq, said, step, doctor, victims, alive or {})
+    states = state if isinstance(state, tuple) else (state,)
+    truth = Truth(states, owner, on_rabbitmq, said, step, doctor, victims, alive or {})
 
     def declare(inject: Callable[[AnyStack], Iterator[Question]]) -> Callable[[AnyStack], Iterator[Question]]:
-        FAULTS.append(Fault(name, contextmanager(inject), truth, only, short, pair))
+        room = inject.__module__.rpartition(".")[2]
+        FAULTS.append(Fault(name, room, contextmanager(inject), truth, only, short, pair))
         return inject
 
     return declare

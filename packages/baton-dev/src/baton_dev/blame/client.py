@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 from uuid import uuid4
 
 from baton_dev.blame.stack import Stack
@@ -32,18 +32,23 @@ class Client:
     """The process, from our side."""
 
     def __init__(self, stack: Stack) -> None:
-        self._process = subprocess.Popen(
+        with (stack.folder / "views.log").open("ab") as log:
+            self._process = self._start(stack, log)
+        assert self._process.stdout
+        assert self._process.stdout.readline() == "ready\n"
+        for view, words in (("triage", [str(uuid4())]), ("doctor", [])):
+            self.ask(view, *words)  # the first answer also imports
+
+    def _start(self, stack: Stack, log: IO[bytes]) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
             tethered([sys.executable, "-m", "baton_dev.blame.views"], signal.SIGKILL),
             cwd=PROJECT_DIR,
             env={**os.environ, **stack.environment()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=log,
             text=True,
         )
-        assert self._process.stdout
-        assert self._process.stdout.readline() == "ready\n"
-        for view, words in (("triage", [str(uuid4())]), ("doctor", [])):
-            self.ask(view, *words)  # the first answer also imports
 
     def ask(self, view: str, *words: str) -> Said:
         """Ask one view."""

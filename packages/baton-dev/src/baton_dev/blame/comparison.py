@@ -48,13 +48,14 @@ def of_triage(said: Said, question: Question, truth: Truth, stack: Stack) -> Opi
     """Judge state, owner, cause and step of the verdict on the consumer that was asked about."""
     if said.error:
         return Opinion("triage", Mark.WRONG, wrong=said.error)
-    verdict = next((one for one in said.report["verdicts"] if one["consumer"] == question.consumer), None)
+    verdicts = {one["consumer"]: one for one in said.report["verdicts"]}
+    verdict = verdicts.get(question.consumer) or verdicts.get("")  # the row's, where the tables cannot be asked
     if verdict is None:
         return Opinion("triage", Mark.WRONG, wrong=f"no verdict on {question.consumer or 'the row itself'}")
     told = f"{verdict['state_text']} · {verdict['owner_name']}"
     texts = _texts(verdict)
     surely = " and sure" if verdict.get("confidence", "") == "sure" else ""
-    if verdict["state"] != str(truth.state_on(stack)):
+    if verdict["state"] not in truth.states_on(stack):
         return Opinion("triage", Mark.WRONG, told, f"the state{surely} ({texts})")
     if verdict["owner_name"] != truth.owner:
         return Opinion("triage", Mark.WRONG, told, f"the owner{surely} ({texts})")
@@ -109,7 +110,7 @@ def of_dead_letters(view: str, said: Said, question: Question, truth: Truth) -> 
     """Judge the owner that desk or alert name, where the message is dead."""
     if said.error:  # a page about rows may fail without the database
         return Opinion(view, Mark.SILENT, said.error)
-    mine = [one for one in said.report if not question.consumer or one["consumer"] == question.consumer]
+    mine = [one for one in said.report if one["consumer"] == question.consumer]
     if not mine:
         return Opinion(view, Mark.SILENT)
     told = " | ".join(sorted({one["owner"] for one in mine}))
@@ -118,9 +119,11 @@ def of_dead_letters(view: str, said: Said, question: Question, truth: Truth) -> 
     return Opinion(view, Mark.RIGHT, told)
 
 
-def of_life(name: str, said: Said, truth: Truth) -> Opinion:
-    """Judge what `alive` says of a process: one that only waits is never dead."""
+def of_life(name: str, said: Said, truth: Truth, stack: Stack) -> Opinion:
+    """Judge what `alive` says of a process: one that only waits is never dead, nor does it end of that."""
     view, code, text = f"alive {name}", said.code, said.report or said.error
+    if (ended := stack.processes[name].exit_code) is not None:
+        text = f"{text} Its process has ended with {ended}."
     answer = "dead" if code else "cannot tell" if re.search("cannot tell|waits for", str(text), re.I) else "alive"
     wanted = truth.alive.get(name)
     is_right = answer == wanted if wanted else answer != "dead"

@@ -49,7 +49,7 @@ class Result:
 
 def examine(fault: Fault, stack: Stack, client: Client, *, patience: float = 1.0) -> Result:
     """Inject the fault, ask each view once, heal it. ``patience``: of a busy machine, a factor of all limits."""
-    expected = f"{fault.truth.state_on(stack)} · {fault.truth.owner}"
+    expected = f"{' or '.join(fault.truth.states_on(stack))} · {fault.truth.owner}"
     try:
         with fault.inject(stack) as question:
             return Result(fault, expected, tuple(_opinions(fault, question, stack, client, patience)))
@@ -73,7 +73,7 @@ def _opinions(fault: Fault, question: Question, stack: Stack, client: Client, pa
     for name in dict.fromkeys((*truth.alive, *truth.victims_in(stack))):
         if stack.parts[name].beats:
             said = client.ask("alive", *stack.words_of_alive(name))
-            yield in_time(of_life(name, said, truth), said.seconds, patience=patience)
+            yield in_time(of_life(name, said, truth, stack), said.seconds, patience=patience)
 
 
 def table(results: Iterable[Result]) -> str:

@@ -47,7 +47,7 @@ def desk(subject_id: str) -> dict[str, Any]:
     """Return the owners of the dead letters about the id, as the desk shows them."""
     from baton_messaging.models import DeadLetter
 
-    letters = DeadLetter.objects.filter(_about(subject_id)).values("consumer", "owner")
+    letters = DeadLetter.objects.filter(_about(subject_id)).values("consumer", "owner", "reason")
     return {"said": [dict(letter) for letter in letters]}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from baton_dev.servers.ports import PortTakenError
 from baton_dev.servers.postgres import NOT_DURABLE, Postgres
 from baton_dev.servers.service import ServiceError
-from baton_dev.servers.valkey import Valkey
+from baton_dev.servers.valkey import WITH_PASSWORD, Valkey
 
 __all__ = ["Postgres", "Valkey"]
 
@@ -21,7 +21,11 @@ __all__ = ["Postgres", "Valkey"]
 def main(name: str, state_dir: str, *options: str) -> None:
     """Become the named server: the foreground process that a supervisor wants."""
     path = Path(state_dir)
-    service = Valkey(path) if name == Valkey.name else Postgres(path, durable=NOT_DURABLE not in options)
+    service = (
+        Valkey(path, with_password=WITH_PASSWORD in options)
+        if name == Valkey.name
+        else Postgres(path, durable=NOT_DURABLE not in options)
+    )
     try:
         service.run()
     except (ServiceError, PortTakenError, OSError) as error:

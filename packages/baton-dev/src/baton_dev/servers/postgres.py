@@ -1,22 +1,25 @@
 """PostgreSQL from a wheel, run in the state directory; as root by a user of its own (servers/server_user.py)."""
 
 import os
-import secrets
 import shutil
 import signal
 from pathlib import Path
 
 from baton_dev.servers.ports import LOOPBACK
 from baton_dev.servers.server_user import data_home, open_directory, program_home, run_as, server_user
-from baton_dev.servers.service import Service, ServiceError
+from baton_dev.servers.service import Service, ServiceError, kept_password
 
 CONNECT_TIMEOUT_SECONDS = 5
 DATABASE = "baton"
+APPLICATION_ROLE = "baton_app"
 NOT_DURABLE = "--not-durable"
 
 
 class Postgres(Service):
-    """A PostgreSQL server with one database, `baton`, owned by the user of the same name."""
+    """A PostgreSQL server with one database, `baton`, owned by the user of the same name, who may do everything.
+
+    For the processes there is a role that owns nothing, and has only the rights that the owner grants.
+    """
 
     name = "postgres"
     port_variable = "POSTGRES_PORT"
@@ -35,8 +38,14 @@ class Postgres(Service):
 
     @property
     def url(self) -> str:
-        """Return the URL with the password in it: keep it out of logs."""
+        """Return the owner's URL with the password in it: keep it out of logs."""
         return f"postgres://{DATABASE}:{self._password()}@{LOOPBACK}:{self.port}/{DATABASE}"
+
+    @property
+    def application_url(self) -> str:
+        """Return the URL of the role for the processes."""
+        password = self._application_password_file.read_text()
+        return f"postgres://{APPLICATION_ROLE}:{password}@{LOOPBACK}:{self.port}/{DATABASE}"
 
     def initialise(self) -> None:
         """Create the cluster where there is none.
@@ -50,8 +59,8 @@ class Postgres(Service):
             shutil.rmtree(self.data.parent, ignore_errors=True)
         if not (self.data / "PG_VERSION").exists():
             self._create()
-        elif not is_known:
-            self._execute(self.data, self._set_password())
+        elif not is_known or not self._application_password_file.exists():
+            self._execute(self.data, self._set_passwords())
 
     def _create(self) -> None:
         """Run initdb into a scratch directory and rename it, so that an interrupted run leaves no half-made cluster."""
@@ -60,7 +69,7 @@ class Postgres(Service):
         self._make_home()
         options = ["--username", DATABASE, "--encoding", "UTF8", "--locale-provider", "builtin", "--auth", "trust"]
         self._as_server_user("initdb", "-D", scratch, *options, "--builtin-locale", "C.UTF-8", "--locale", "C")
-        self._execute(scratch, f"{self._set_password()}CREATE DATABASE {DATABASE}\n")
+        self._execute(scratch, f"{self._set_passwords()}CREATE DATABASE {DATABASE}\n")
         (scratch / "pg_hba.conf").write_text(f"host all all {LOOPBACK}/32 scram-sha-256\n")
         scratch.rename(self.data)
 
@@ -131,18 +140,27 @@ class Postgres(Service):
     def _password_file(self) -> Path:
         return self.state_dir / "postgres.password"
 
-    def _password(self) -> str:
-        if not self._password_file.exists():
-            self._password_file.touch(mode=0o600)
-            self._password_file.write_text(secrets.token_urlsafe(24))
-        return self._password_file.read_text()
+    @property
+    def _application_password_file(self) -> Path:
+        return self.state_dir / "postgres.application.password"
 
-    def _set_password(self) -> str:
+    def _password(self) -> str:
+        return kept_password(self._password_file)
+
+    def _set_passwords(self) -> str:
         """Return the statements. A password of 192 random bits is hashed once: nobody can guess it, however fast.
 
-        4,096 times is for passwords that people think of, and costs each connection 5 ms of processor time.
+        4,096 times is for passwords that people think of, and costs each connection 5 ms of processor time. The
+        processes' role reads others' statements, so that the doctor can say whose session holds a lock.
         """
-        return f"SET scram_iterations = 1\nALTER USER {DATABASE} PASSWORD '{self._password()}'\n"
+        known = f"SELECT FROM pg_roles WHERE rolname = '{APPLICATION_ROLE}'"
+        return (
+            "SET scram_iterations = 1\n"
+            f"ALTER USER {DATABASE} PASSWORD '{self._password()}'\n"
+            f"DO $$BEGIN IF NOT EXISTS ({known}) THEN CREATE ROLE {APPLICATION_ROLE} LOGIN; END IF; END$$\n"
+            f"ALTER USER {APPLICATION_ROLE} PASSWORD '{kept_password(self._application_password_file)}'\n"
+            f"GRANT pg_read_all_stats TO {APPLICATION_ROLE}\n"
+        )
 
     def _execute(self, data: Path, statements: str) -> None:
         """Execute SQL, a statement a line, without a server: so there never is one that asks for no password."""

@@ -8,6 +8,7 @@ Hazard: a server ends with the thread that started it (Linux). Start it from a t
 
 import fcntl
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -187,6 +188,14 @@ class Service(ABC):
                 reason = lines[-1] if lines else "it said nothing"
                 raise ServiceError(f"{self.name} did not start: {reason} (log: {self.log_file})")
             time.sleep(POLL_SECONDS)
+
+
+def kept_password(path: Path) -> str:
+    """Return the password in a file that only its owner may read, made when there is none."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(24))
+    return path.read_text()
 
 
 def try_lock(lock: IO[str]) -> bool:

@@ -11,19 +11,19 @@ from typing import Any, Final
 from django.contrib.auth.models import AbstractUser
 from django.http import HttpRequest
 
+from baton_messaging.audit.rights import Right
 from baton_messaging.models.audit import Action
 
-SEE: Final = "baton_messaging.view_deadletter"
 PERMISSIONS: Final[dict[Action, str]] = {
-    Action.REPLAY: "baton_messaging.replay_deadletter",
-    Action.STOP: "baton_messaging.replay_deadletter",
-    Action.RELEASE: "baton_messaging.replay_deadletter",
-    Action.EDIT: "baton_messaging.edit_deadletter",
-    Action.REDIRECT: "baton_messaging.edit_deadletter",
-    Action.DISCARD: "baton_messaging.discard_deadletter",
-    Action.RESTORE: "baton_messaging.discard_deadletter",
-    Action.PAUSE: "baton_messaging.pause_consumer",
-    Action.RESUME: "baton_messaging.pause_consumer",
+    Action.REPLAY: Right.REPLAY.permission,
+    Action.STOP: Right.REPLAY.permission,
+    Action.RELEASE: Right.REPLAY.permission,
+    Action.EDIT: Right.EDIT.permission,
+    Action.REDIRECT: Right.EDIT.permission,
+    Action.DISCARD: Right.DISCARD.permission,
+    Action.RESTORE: Right.DISCARD.permission,
+    Action.PAUSE: Right.PAUSE.permission,
+    Action.RESUME: Right.PAUSE.permission,
 }
 
 

@@ -113,6 +113,12 @@ REQUIREMENTS: Final = (
         "CELERY_BEAT_SCHEDULE = {{**beat_schedule()}}  # and your own entries", values.missing_ticks,
     ),
     Requirement(
+        "E717", "CELERY_TASK_COMPRESSION", "None, or a type that the transport option accept_compression names",
+        "Workers dead-letter what is compressed: half a megabyte may unpack to 500.",
+        'CELERY_TASK_COMPRESSION = None  # or let broker_settings()\'s options have accept_compression: '
+        '("application/x-gzip",)', values.refused_compression,
+    ),
+    Requirement(
         "W711", "CELERY_WORKER_POOL", POOL,
         "Celery's own takes up to 5 s to notice a killed child, and its message is held until then (celery#9588).",
         f'CELERY_WORKER_POOL = "{POOL}"', values.not_made_from("worker_pool", POOL),

@@ -13,6 +13,7 @@ from celery import Celery
 from celery.app.routes import Router, prepare
 from celery.utils.imports import symbol_by_name
 from django.conf import settings
+from kombu.compression import get_encoder
 from kombu.serialization import prepare_accept_content
 
 from baton_messaging.broker.options import AMQP_SCHEMES
@@ -102,6 +103,20 @@ def refuses_json(app: Celery) -> str:
     """Ask whether workers take JSON."""
     accepted = app.conf.accept_content or ()
     return "" if "application/json" in (prepare_accept_content(accepted) or ()) else _value(app, "accept_content")
+
+
+def refused_compression(app: Celery) -> str:
+    """Ask whether workers take what this project compresses."""
+    name = app.conf.task_compression
+    if not name:
+        return ""
+    try:
+        known: Any = get_encoder(name)  # the encoder and its content type; the stubs have the encoder only
+    except KeyError:
+        return repr(name)
+    content_type = known[1]
+    options: dict[str, Any] = app.conf.broker_transport_options or {}
+    return "" if content_type in options.get("accept_compression", ()) else repr(content_type)
 
 
 def prefetches(app: Celery) -> str:

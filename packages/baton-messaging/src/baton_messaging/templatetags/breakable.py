@@ -16,4 +16,4 @@ def breakable(name: object) -> SafeString:
     >>> breakable("a.b_<c>")
     'a.<wbr>b_<wbr>&lt;c&gt;'
     """
-    return mark_safe(re.sub(r"([._/])", r"\1<wbr>", escape(name)))  # noqa: S308 - escaped first
+    return mark_safe(re.sub(r"([._/])", r"\1<wbr>", escape(str(name))))  # noqa: S308 - escaped first

@@ -1,5 +1,33 @@
-"""The catalogue, by station of a message's way."""
+"""The catalogue, by station of a message's way; then what servers, wiring and memory do to all stations."""
 
-from tests.blame.faults import broker, consumers, database, pairs, people, producer, relay, workers
+from tests.blame.faults import (
+    broker,
+    consumers,
+    database,
+    forgotten,
+    pairs,
+    people,
+    producer,
+    refusals,
+    refusals_of_rabbitmq,
+    refusals_of_valkey,
+    relay,
+    wiring,
+    workers,
+)
 
-__all__ = ["broker", "consumers", "database", "pairs", "people", "producer", "relay", "workers"]
+__all__ = [
+    "broker",
+    "consumers",
+    "database",
+    "forgotten",
+    "pairs",
+    "people",
+    "producer",
+    "refusals",
+    "refusals_of_rabbitmq",
+    "refusals_of_valkey",
+    "relay",
+    "wiring",
+    "workers",
+]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from baton_dev.blame.catalogue import Question, fault
 from baton_dev.blame.effects import empty_the_broker, long_ago, until_dead, until_published
+from baton_dev.blame.servers import configured, no_commits, permissions, used_up
 from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.flow_control.pauses import Target, pause
@@ -12,7 +13,17 @@ from django.utils import timezone
 
 from tests.blame.faults.consumers import lingering
 from tests.blame.faults.people import ANN
-from tests.blame.samples import BLAME, PLATFORM, SAMPLE, TAKE_ONE, in_a_queue, ordinary, told_to
+from tests.blame.samples import (
+    BLAME,
+    PLATFORM,
+    SAMPLE,
+    STUCK,
+    TAKE_ONE,
+    in_a_queue,
+    met_by_the_relay,
+    ordinary,
+    told_to,
+)
 
 
 @fault("relay and broker away", State.RELAY_STALLED, PLATFORM, pair=True)
@@ -102,3 +113,31 @@ def slow_without_broker(stack: Stack) -> Iterator[Question]:
     stack.broker.close()
     yield question
     stack.kill_for_good("blame")
+
+
+# Whoever asks must hear of the one without which the other cannot be mended.
+@fault("database commits nothing, worker away", STUCK, PLATFORM, says="standby|SyncRep", doctor="standby", pair=True)
+def no_commits_without_worker(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    yield from met_by_the_relay(stack, no_commits())
+
+
+@fault("consumer paused, another application has all connections", State.UNKNOWN, PLATFORM, pair=True)
+def paused_without_connections(stack: Stack) -> Iterator[Question]:
+    pause(Target(consumer=TAKE_ONE), actor=ANN, why="a repair")
+    question = ordinary()
+    until_published(stack, question)
+    with used_up("reports"):
+        yield Question(question.id, "")
+
+
+@fault("broker waits for replicas, worker away", STUCK, PLATFORM, says="replica", only="redis", pair=True)
+def no_replicas_without_worker(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    yield from met_by_the_relay(stack, configured(stack, "min-replicas-to-write", "1"))
+
+
+@fault("broker's user may not write, worker away", STUCK, PLATFORM, says="REFUSED", only="rabbitmq", pair=True)
+def no_write_without_worker(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    yield from met_by_the_relay(stack, permissions(stack, write="^$"))

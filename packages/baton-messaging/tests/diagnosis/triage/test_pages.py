@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from tests.dead_letters.factories import an_operator
 from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def staff(db: None) -> Client:
     client = Client()
-    client.force_login(User.objects.create_user("sam", is_staff=True))
+    client.force_login(an_operator("view", name="sam"))
     return client
 
 

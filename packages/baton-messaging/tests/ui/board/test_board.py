@@ -34,7 +34,7 @@ Get = Callable[..., str]
 def get() -> Get:
     """Return a function that gets the board, or a part of it, as staff without any other right."""
     client = Client()
-    client.force_login(an_operator())
+    client.force_login(an_operator("view"))
 
     def get_(part: str = "", **headers: str) -> str:
         response = client.get("/ops/", {"part": part} if part else {}, headers=headers)
@@ -137,6 +137,8 @@ def test_it_is_for_staff_and_the_desk_leads_to_it(get: Get) -> None:
     client = Client()
     client.force_login(User.objects.create_user("carl"))
     assert client.get("/ops/").status_code == 302
+    client.force_login(an_operator(name="without rights"))
+    assert client.get("/ops/").status_code == 403
     client.force_login(User.objects.create_superuser("root"))
     assert 'href="/ops/"' in client.get("/admin/baton_messaging/deadletter/").content.decode()
 

@@ -29,7 +29,7 @@ OpenBoard = Callable[..., Page]
 @pytest.fixture
 def open_board(open_as: OpenAs) -> OpenBoard:
     def open_(**options: Any) -> Page:
-        return open_as(an_operator(name=f"olga{uuid4().hex}"), "/ops/", **options)
+        return open_as(an_operator("view", name=f"olga{uuid4().hex}"), "/ops/", **options)
 
     return open_
 

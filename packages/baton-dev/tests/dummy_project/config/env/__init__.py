@@ -18,6 +18,7 @@ class Variables:
         self.BATON_STATE_DIR = Path(os.environ.get("BATON_STATE_DIR") or "var")
         self.BATON_DRAIN_SECONDS = int(os.environ.get("BATON_DRAIN_SECONDS") or 30)
         self.DATABASE_URL = os.environ.get("DATABASE_URL", "")
+        self.DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", "")
         self.CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
         self.EMAIL_URL = ""
         self.WEB_HOST = self.FLOWER_HOST = "127.0.0.1"

@@ -19,7 +19,7 @@ from baton_messaging.database.text import unstorable
 from baton_messaging.dead_letters.operations.errors import AlreadyApplied, BadPayload, NotChanged, NotEditable
 from baton_messaging.dead_letters.operations.replay_rows import send_held
 from baton_messaging.dead_letters.operations.resolve import tell_settled
-from baton_messaging.errors import UnknownEvent
+from baton_messaging.errors import Undecodable, UnknownEvent
 from baton_messaging.events import Event, event_class, misfits
 from baton_messaging.flow_control.pauses import MAX_KEY_LENGTH
 from baton_messaging.messages.envelope import Envelope
@@ -128,7 +128,10 @@ def _editable(dead_letter: DeadLetter) -> Envelope:
         raise NotEditable(f"Expected an open dead letter, got one that is {dead_letter.state}.")
     if dead_letter.envelope is None or dead_letter.consumer == RELAY:
         raise NotEditable("Expected a message that a consumer could read, got one that never came so far.")
-    return dead_letter.open_envelope()
+    try:
+        return dead_letter.open_envelope()
+    except Undecodable as error:
+        raise NotEditable(str(error)) from error
 
 
 def _event(original: Envelope, version: int, payload: Any) -> Event:

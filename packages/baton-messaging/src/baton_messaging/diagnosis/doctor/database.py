@@ -1,9 +1,11 @@
 """What depends on the database examined: migrations, clock, connections, and whether old rows are deleted."""
 
+import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from django.apps import apps
 from django.db import connection, models
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -11,6 +13,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import baton
+from baton_messaging.database.roles import RoleRights, rights_of_this_role
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.resource import Kind, Resource
@@ -21,6 +24,8 @@ from baton_messaging.observability.health import unapplied_migration_count
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
+APP: Final = "baton_messaging"
+MAX_SHOWN: Final = 4  # rights, in one sentence
 #: Database connections of one process of each role, beside those of a worker's children.
 CONNECTIONS_OF_ROLE: Final = {"worker": 1, "relay": 3, "collector": 2, "beat": 1}
 
@@ -38,6 +43,52 @@ def examine_migrations() -> Iterator[Diagnosis]:
         remedy=_("Apply them."),
         command="python manage.py migrate",
     )
+
+
+@examines("role of the database", needs=(DATABASE,))
+def examine_role() -> Iterator[Diagnosis]:
+    """Find a role that could rewrite the audit, and one that lacks what the processes need (database/roles.py)."""
+    rights = rights_of_this_role([model._meta.db_table for model in apps.get_app_config(APP).get_models()])
+    about = Resource(Kind.SETTING, "role of the database")
+    yield observed(
+        not rights.can_change_audit,
+        _("role of the database"),
+        about=about,
+        found=_role_found(rights),
+        wanted=_("owns no table of ours, and can only add to the audit"),
+        remedy=_(
+            "Let the processes connect as a role of their own (DATABASE_URL), and migrate as the owner of the tables, "
+            "who grants that role what it needs."
+        ),
+        command="python manage.py baton_grants ROLE",
+    )
+    if rights.missing:
+        yield observed(
+            False,
+            _("rights of the role"),
+            about=about,
+            found=format_lazy(_("{role} lacks {rights}"), role=rights.role, rights=_cut(rights.missing)),
+            wanted=_("SELECT, INSERT, UPDATE and DELETE on the tables of ours; on the audit SELECT and INSERT"),
+            remedy=_("Grant them, as the owner of the tables."),
+            command=f"python manage.py baton_grants {shlex.quote(rights.role)} --apply",
+        )
+
+
+def _role_found(rights: RoleRights) -> Text:
+    if rights.is_test:
+        return format_lazy(_("{role}, in a database whose audit may be emptied"), role=rights.role)
+    if rights.is_superuser:
+        return format_lazy(_("{role} is a superuser"), role=rights.role)
+    if rights.owns_audit:
+        return format_lazy(_("{role} owns the audit's tables"), role=rights.role)
+    if rights.can_change_audit:
+        return format_lazy(_("{role} has {rights}"), role=rights.role, rights=_cut(rights.on_audit))
+    return format_lazy(_("{role} can only add to the audit"), role=rights.role)
+
+
+def _cut(names: tuple[str, ...]) -> str:
+    """Return the first few."""
+    return ", ".join(names[:MAX_SHOWN]) + (f", … ({len(names)})" if len(names) > MAX_SHOWN else "")
 
 
 @examines("clock of the database", needs=(DATABASE,))

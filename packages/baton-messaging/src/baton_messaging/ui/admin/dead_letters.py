@@ -3,13 +3,14 @@
 from django.contrib import admin
 from django.urls import URLPattern, path
 
+from baton_messaging.audit.rights import Right
 from baton_messaging.models import DeadLetter
 from baton_messaging.ui.admin.read_only import ReadOnlyAdmin
 from baton_messaging.ui.desk.dead_letter import dead_letter_page, edit_page
 from baton_messaging.ui.desk.lists import audit_list, listing, overview
 from baton_messaging.ui.desk.operations import DiscardPage, RedirectPage, ReplayPage, RestorePage
-from baton_messaging.ui.desk.pages import View, seeing
 from baton_messaging.ui.desk.replays import release_replay, replay_list, replay_progress, stop_replay
+from baton_messaging.ui.guard import View, needing
 
 ROUTES: list[tuple[str, View, str]] = [
     ("", overview, "changelist"),
@@ -36,6 +37,6 @@ class DeadLetterAdmin(ReadOnlyAdmin[DeadLetter]):
         """Return the desk's pages only: nothing of the admin's own changes a dead letter."""
         staff_only = self.admin_site.admin_view
         return [
-            path(route, staff_only(seeing(view)), name=f"baton_messaging_deadletter_{name}")
+            path(route, staff_only(needing(Right.SEE_DEAD_LETTERS)(view)), name=f"baton_messaging_deadletter_{name}")
             for route, view, name in ROUTES
         ]

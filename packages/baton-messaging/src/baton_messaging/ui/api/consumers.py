@@ -11,12 +11,12 @@ from pydantic import ConfigDict
 
 from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.errors import BadText, NotPermitted, OperationRefused, WhyMissing
+from baton_messaging.audit.rights import Right
 from baton_messaging.flow_control.listing import listing
 from baton_messaging.flow_control.pauses import MAX_KEY_LENGTH, MAX_NAME_LENGTH, Target, UnknownTarget, pause, resume
+from baton_messaging.ui.api.rights import demand
 from baton_messaging.ui.api.schemas import Refusal
 from baton_messaging.ui.desk.forms import MAX_WHY_LENGTH
-
-SEE = "baton_messaging.view_pause"
 
 router = Router(tags=["consumers"], auth=django_auth_is_staff)
 
@@ -57,8 +57,7 @@ class Held(Schema):
 @router.get("", response={200: list[ConsumerOut], **_REFUSED}, summary="List consumers, and what holds them")
 def list_consumers(request: HttpRequest) -> Any:
     """Return each consumer with its owner, and each key that is held."""
-    if not request.user.has_perm(SEE):
-        raise HttpError(403, f"Expected the permission {SEE}.")
+    demand(request, Right.SEE_CONSUMERS)
     return [line.as_dict() for line in listing()]
 
 

@@ -12,8 +12,9 @@ from ninja.errors import HttpError
 from ninja.responses import Status as Answer
 from ninja.security import django_auth_is_staff
 
-from baton_messaging.audit.actors import SEE, Actor
+from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.errors import BadText, NotPermitted, OperationRefused
+from baton_messaging.audit.rights import Right
 from baton_messaging.dead_letters.operations.discard import discard, restore
 from baton_messaging.dead_letters.operations.edit import check_edit, edit_and_replay
 from baton_messaging.dead_letters.operations.errors import BadPayload, BadSelection
@@ -25,6 +26,7 @@ from baton_messaging.dead_letters.operations.replay_progress import progress_of
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.models import DeadLetter, Replay
 from baton_messaging.ui.api import schemas
+from baton_messaging.ui.api.rights import demand
 
 router = Router(tags=["dead letters"], auth=django_auth_is_staff)
 
@@ -36,8 +38,7 @@ def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        if not request.user.has_perm(SEE):
-            raise HttpError(403, f"Expected the permission {SEE}.")
+        demand(request, Right.SEE_DEAD_LETTERS)
         try:
             return function(request, *args, **kwargs)
         except NotPermitted as refusal:
@@ -72,6 +73,7 @@ def list_groups(request: HttpRequest) -> Any:
 @_refusing
 def plan_replay(request: HttpRequest, body: Annotated[schemas.SelectionIn, Body()]) -> Any:
     """Count the fates of the selected dead letters; nothing is changed."""
+    demand(request, Right.REPLAY)
     plan = dry_run(body.selected())
     return {"fates": plan.as_dict(), "sentences": [text for _fate, text in plan.sentences()]}
 
@@ -155,6 +157,8 @@ def read_dead_letter(request: HttpRequest, dead_letter_id: int) -> Any:
 @_refusing
 def edit_dead_letter(request: HttpRequest, dead_letter_id: int, body: Annotated[schemas.EditIn, Body()]) -> Any:
     """Send an edited copy in its place; with `dry_run` only say what would differ. `why` is mandatory."""
+    if body.dry_run:
+        demand(request, Right.EDIT)
     edit = check_edit(_dead_letter(dead_letter_id), body.payload, version=body.version)
     changed = [vars(difference) for difference in edit.differences]
     if body.dry_run:

@@ -11,7 +11,9 @@ from ninja.responses import Status as Answer
 from ninja.security import django_auth_is_staff
 from pydantic import BaseModel
 
+from baton_messaging.audit.rights import Right
 from baton_messaging.diagnosis.triage.report import triage
+from baton_messaging.ui.api.rights import demand
 from baton_messaging.ui.api.schemas import Refusal
 
 _VOWELS: Final = "aeiou"
@@ -80,7 +82,7 @@ def router_for(kind: str, *, refusal: type[Schema | BaseModel] = Refusal, operat
 
     @router.get(
         f"/{{{kind}_id}}/triage",
-        response={200: TriageOut, 401: refusal, 404: refusal},
+        response={200: TriageOut, 401: refusal, 403: refusal, 404: refusal},
         summary="See whose it is",
         description=(
             "Return one verdict per message and consumer, with evidence, owner and next step. For staff.\n\n"
@@ -91,6 +93,7 @@ def router_for(kind: str, *, refusal: type[Schema | BaseModel] = Refusal, operat
     def triage_subject(
         request: HttpRequest, subject_id: Annotated[UUID, Path(alias=f"{kind}_id")]
     ) -> Answer[TriageOut]:
+        demand(request, Right.SEE_TRIAGE)
         report = triage(str(subject_id))
         if report.is_unheard_of:
             raise HttpError(404, f"Expected the id of {named}, found none with {subject_id}.")

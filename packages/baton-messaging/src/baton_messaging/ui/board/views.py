@@ -11,18 +11,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from baton_messaging.audit.rights import Right
 from baton_messaging.diagnosis.problems import problems
 from baton_messaging.models import Recovery
 from baton_messaging.recovery.findings import findings
 from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts
 from baton_messaging.ui.board.picture import picture
 from baton_messaging.ui.frame import frame
+from baton_messaging.ui.guard import needing
 
 RECENT: Final = timedelta(days=1)
 
 
 @require_safe
 @never_cache
+@needing(Right.SEE_BOARD)
 def board(request: HttpRequest) -> HttpResponse:
     """Show the pipeline; with ``?part=live`` or ``?part=charts`` only that part, for the page that is open."""
     part = request.GET.get("part")

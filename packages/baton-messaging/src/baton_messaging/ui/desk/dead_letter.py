@@ -23,7 +23,7 @@ from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.ui.desk.forms import EditForm
 from baton_messaging.ui.desk.lists import query_of
-from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
+from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page, refuse_unpermitted
 
 MAX_ROWS = 100  # of attempts or audit entries; nobody reads more, and the page stays small
 
@@ -105,9 +105,10 @@ def edit_page(request: HttpRequest, dead_letter_id: int) -> HttpResponse:
     if "check" in request.POST:
         demand(request, Action.EDIT)
         return _checked(request, dead_letter, form)
-    if not form.is_valid():
-        return _page(request, dead_letter, form, status=422)
     try:
+        refuse_unpermitted(request, Action.EDIT)
+        if not form.is_valid():
+            return _page(request, dead_letter, form, status=422)
         copy = edit_and_replay(dead_letter.pk, actor=actor_of(request), **form.cleaned_data)
     except (NotPermitted, NotEditable) as refusal:
         return refusal_page(request, refusal, title=TITLE, status=403 if isinstance(refusal, NotPermitted) else 409)

@@ -24,7 +24,7 @@ from baton_messaging.models.dead_letter import State
 from baton_messaging.routing.subscriptions import all_consumers, subscriptions_of
 from baton_messaging.ui.desk.forms import OptionalWhyForm, RedirectForm, ReplayForm, WhyForm
 from baton_messaging.ui.desk.lists import query_of, selection_of
-from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page
+from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page, refuse_unpermitted
 
 
 class OperationPage(View):
@@ -50,6 +50,7 @@ class OperationPage(View):
     def post(self, request: HttpRequest) -> HttpResponse:
         """Do it, or show what is wrong."""
         try:
+            refuse_unpermitted(request, self.action)
             selection = selection_of(request.GET)
             form = self.form(selection, request.POST)
             if not form.is_valid():

@@ -1,21 +1,17 @@
-"""What all pages of the desk share: the frame, the actor, and which rights the actor has."""
+"""What all pages of the desk share: the frame, the actor, and which operations the actor may do."""
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.functional import Promise
 
-from baton_messaging.audit.actors import PERMISSIONS, SEE, Actor
+from baton_messaging.audit.actors import PERMISSIONS, Actor
 from baton_messaging.audit.errors import OperationRefused
+from baton_messaging.audit.operations import operation
 from baton_messaging.models.audit import Action
 from baton_messaging.ui.frame import frame
-
-View = Callable[..., HttpResponseBase]
 
 
 def page(
@@ -39,16 +35,12 @@ def actor_of(request: HttpRequest) -> Actor:
     return Actor.of_request(request, via="desk")
 
 
-def seeing(view: View) -> View:
-    """Let only those see a page who may see dead letters; others are told so (403)."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not request.user.has_perm(SEE):
-            raise PermissionDenied(f"Expected the permission {SEE}.")
-        return view(request, *args, **kwargs)
-
-    return guarded
+def refuse_unpermitted(request: HttpRequest, action: Action) -> None:
+    """Raise NotPermitted, before anything of a form that was sent is looked at; the audit has who tried."""
+    actor = actor_of(request)
+    if not actor.may(action):
+        with operation(actor, action, why=request.POST.get("why", "")):
+            pass  # it is not reached
 
 
 def demand(request: HttpRequest, action: Action) -> None:

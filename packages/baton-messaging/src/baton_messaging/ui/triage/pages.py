@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from baton_messaging.audit.rights import Right
 from baton_messaging.diagnosis.links import has_path
 from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
 from baton_messaging.diagnosis.triage.lookup import BadId, look_up
@@ -18,6 +19,7 @@ from baton_messaging.diagnosis.triage.report import Report, triage
 from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_or_report
 from baton_messaging.health.wording import duration
 from baton_messaging.ui.frame import frame
+from baton_messaging.ui.guard import needing
 
 BAD_REQUEST = 400
 #: Seconds that a person may ask for.
@@ -25,6 +27,7 @@ AGES: Final = (60, 300, 3_600, 86_400, 604_800)
 
 
 @require_safe
+@needing(Right.SEE_TRIAGE)
 def triage_page(request: HttpRequest, subject_id: str | UUID) -> HttpResponse:
     """Show the verdicts on one id; for htmx only these, and 286 when they change no more.
 
@@ -43,6 +46,7 @@ def triage_page(request: HttpRequest, subject_id: str | UUID) -> HttpResponse:
 
 
 @require_safe
+@needing(Right.SEE_TRIAGE)
 def stuck_page(request: HttpRequest) -> HttpResponse:
     """Show what is not settled, by verdict and owner; with ``?id=`` go to that one."""
     wanted = request.GET.get("id", "").strip()

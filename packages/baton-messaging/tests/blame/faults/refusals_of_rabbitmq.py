@@ -1,0 +1,185 @@
+"""RabbitMQ is there and refuses: 403, 406, alarms, limits, and policies that nobody told the project of."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from baton_dev.blame.catalogue import EVERYBODY, Question, fault
+from baton_dev.blame.effects import long_ago, until_dead
+from baton_dev.blame.servers import evaluated, permissions, policy
+from baton_dev.blame.stack import Stack
+from baton_messaging.diagnosis.triage.verdict import State
+from baton_messaging.models import OutboxMessage
+from celery import current_app
+
+from tests.blame.samples import PLATFORM, STUCK, TAKE_ONE, in_a_queue, met_by_the_relay, ordinary
+
+REFUSED = "403|ACCESS_REFUSED|permission|may not"
+
+
+@fault(
+    "broker's user may not write",
+    STUCK,
+    PLATFORM,
+    only="rabbitmq",
+    says=REFUSED,
+    step="set_permissions",
+    doctor=REFUSED,
+    victims=("relay",),
+)
+def no_write(stack: Stack) -> Iterator[Question]:
+    yield from met_by_the_relay(stack, permissions(stack, write="^$"))
+
+
+@fault(
+    "broker's user may not read",
+    (State.QUEUED, State.NOBODY_CONSUMES, State.UNKNOWN),
+    PLATFORM,
+    only="rabbitmq",
+    says=REFUSED,
+    step="set_permissions",
+    doctor=REFUSED,
+    victims=("sample", "blame", "collector"),
+)
+def no_read(stack: Stack) -> Iterator[Question]:
+    with permissions(stack, read="^$"):
+        yield ordinary()
+
+
+@fault(
+    "broker's user may do nothing",
+    STUCK,
+    PLATFORM,
+    only="rabbitmq",
+    says=REFUSED,
+    step="set_permissions",
+    doctor=REFUSED,
+    victims=EVERYBODY,
+)
+def no_rights(stack: Stack) -> Iterator[Question]:
+    yield from met_by_the_relay(stack, permissions(stack, configure="^$", write="^$", read="^$"))
+
+
+@fault(
+    "password of the broker's user changed",
+    STUCK,
+    PLATFORM,
+    only="rabbitmq",
+    says="403|ACCESS_REFUSED|login|password",
+    doctor="403|ACCESS_REFUSED|login|password",
+    victims=EVERYBODY,
+)
+def password(stack: Stack) -> Iterator[Question]:
+    def told(secret: str) -> str:
+        return f'rabbit_auth_backend_internal:change_password(<<"guest">>, <<"{secret}">>, <<"test">>)'
+
+    yield from met_by_the_relay(stack, evaluated(stack, told("another"), told("guest")))
+
+
+@fault(
+    "virtual host takes no more connections",
+    STUCK,
+    PLATFORM,
+    only="rabbitmq",
+    says="limit",
+    step="limit",
+    doctor="limit",
+    victims=EVERYBODY,
+)
+def connection_limit(stack: Stack) -> Iterator[Question]:
+    do = r'rabbit_vhost_limit:parse_set(<<"/">>, <<"{\"max-connections\": 0}">>, <<"test">>)'
+    undo = 'rabbit_vhost_limit:clear(<<"/">>, <<"test">>)'
+    yield from met_by_the_relay(stack, evaluated(stack, do, undo))
+
+
+@fault(
+    "broker's disk is full",
+    STUCK,
+    PLATFORM,
+    only="rabbitmq",
+    says="disk|full|alarm",
+    doctor="disk|full|alarm",
+    victims=EVERYBODY,
+)
+def disk_alarm(stack: Stack) -> Iterator[Question]:
+    alarm = "{{resource_limit, disk, node()}, []}"
+    undo = "rabbit_alarm:clear_alarm({resource_limit, disk, node()})"
+    yield from met_by_the_relay(stack, evaluated(stack, f"rabbit_alarm:set_alarm({alarm})", undo, anew=False))
+
+
+@fault(
+    "a policy lets the queue's messages expire",
+    State.DEAD,
+    PLATFORM,
+    only="rabbitmq",
+    says=("expired", "polic"),
+    step="polic",
+    doctor="polic",
+)
+def ttl_policy(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    with policy(stack, '{"message-ttl": 1}', queue="sample"):
+        question = ordinary()
+        until_dead(stack)
+        yield question
+
+
+@fault(
+    "a policy lets the queue take nothing",
+    STUCK,
+    PLATFORM,
+    only="rabbitmq",
+    says="polic|max-length|reject|nack",
+    step="polic",
+    doctor="polic|max-length",
+    victims=("relay",),
+)
+def length_policy(stack: Stack) -> Iterator[Question]:
+    stack.stop("sample")
+    with policy(stack, '{"max-length": 1, "overflow": "reject-publish"}', queue="sample"):
+        for _ in range(20):
+            ordinary()
+        with suppress(AssertionError):
+            stack.wait(lambda: not stack.lives("relay"), what="a relay that gets nothing to the queue", seconds=8)
+        refused = OutboxMessage.objects.filter(published_at=None).order_by("pk").first()
+        assert refused, "the queue has taken all"
+        yield Question(refused.key, TAKE_ONE)
+
+
+@fault("queue deleted with its messages", State.LOST, PLATFORM, only="rabbitmq")
+def queue_deleted(stack: Stack) -> Iterator[Question]:
+    question = in_a_queue(stack)
+    with current_app.connection_for_write() as broker:
+        broker.default_channel.queue_delete("sample")
+    long_ago(question)
+    stack.start("sample")
+    stack.wait(lambda: stack.lives("sample"), what="a worker")
+    yield question
+
+
+@fault("virtual host gone", STUCK, PLATFORM, only="rabbitmq", says="vhost|virtual host", doctor="vhost|virtual host")
+def vhost_gone(stack: Stack) -> Iterator[Question]:
+    words = '<<"guest">>, <<"/">>, <<".*">>, <<".*">>, <<".*">>, <<"test">>'
+    again = f"rabbit_auth_backend_internal:set_permissions({words})"
+    do, undo = 'rabbit_vhost:delete(<<"/">>, <<"test">>)', f'rabbit_vhost:add(<<"/">>, <<"test">>), {again}'
+    yield from met_by_the_relay(stack, evaluated(stack, do, undo, anew=False))
+
+
+@fault(
+    "queue consumed exclusively by somebody else",
+    (State.QUEUED, State.NOBODY_CONSUMES),
+    PLATFORM,
+    only="rabbitmq",
+    says="exclusive",
+    doctor="exclusive",
+)
+def exclusive(stack: Stack) -> Iterator[Question]:
+    question = in_a_queue(stack)
+    with current_app.connection_for_read() as broker:
+        channel: Any = broker.channel()
+        channel.basic_qos(0, 1, False)
+        channel.basic_consume("sample", exclusive=True, callback=lambda _message: None)
+        stack.launch("sample")
+        with suppress(AssertionError):  # in a log it stands only where the worker did not start for it
+            stack.wait(lambda: "403" in stack.processes["sample"].output(), what="a refused worker", seconds=8)
+        yield question
