@@ -1,4 +1,4 @@
-"""A command of ours ends quietly when the reader of its output is gone: ``manage.py triage ID | head``."""
+"""A command of ours ends without a traceback where ``BATON`` is not set, or the reader is gone (``… | head``)."""
 
 import os
 import sys
@@ -6,6 +6,9 @@ from typing import Final
 
 from django.core.management import base
 
+from baton_messaging.conf import BadSetting, baton
+
+BAD_SETTING: Final = 2
 READER_GONE: Final = 128 + 13  # what a shell says of a program that died of SIGPIPE
 
 
@@ -16,7 +19,11 @@ class BaseCommand(base.BaseCommand):
         """Run, and write what is buffered while a broken pipe can still be told from an error of the command."""
         try:
             try:
+                baton()
                 super().run_from_argv(argv)
+            except BadSetting as error:  # at night nobody reads a traceback
+                sys.stderr.write(f"{error}\n")
+                sys.exit(BAD_SETTING)
             finally:
                 sys.stdout.flush()
         except BrokenPipeError:

@@ -112,7 +112,7 @@ def test_an_age_beyond_any_calendar_is_refused(age: str) -> None:
 
 
 def test_rows_that_are_done_and_not_marked_hide_none_that_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While no reconciler runs, nothing marks what is settled (F107)."""
+    """While no reconciler runs, nothing marks what is settled."""
     monkeypatch.setattr(stuck, "MAX_KEYS", 5)
     process(send(12, age_seconds=1_000))
     waiting = send(7, age_seconds=400)
