@@ -1,4 +1,4 @@
-"""/ops/doctor/: what ``manage.py doctor`` says, as a page. The page is there at once, the answers when they are."""
+"""/doctor/: what ``manage.py doctor`` says, as a page. The page is there at once, the answers when they are."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
