@@ -61,3 +61,18 @@ def test_the_api_says_so_in_json() -> None:
 
 def test_a_percent_sign_before_two_noughts_is_none() -> None:
     assert Client().get("/?a=%2500").status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["product/a%00b/change/", "product/a%00b/history/", "product/a%00b/delete/"])
+def test_a_path_with_nul_is_refused(admin_client: Client, path: str) -> None:
+    assert admin_client.get(f"/admin/orders/{path}").status_code == 400
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("picked", ["a\x00b", "no id", "9" * 40])
+@pytest.mark.parametrize("table", ["orders/order", "orders/product", "auth/user", "baton_messaging/pause"])
+def test_an_action_on_what_is_no_id_breaks_nothing(admin_client: Client, table: str, picked: str) -> None:
+    for action in ("delete_selected", "cancel_orders", "resume_selected"):
+        answer = admin_client.post(f"/admin/{table}/", {"action": action, "_selected_action": picked})
+        assert answer.status_code < 500
