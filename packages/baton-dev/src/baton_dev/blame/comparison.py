@@ -110,7 +110,7 @@ def of_dead_letters(view: str, said: Said, question: Question, truth: Truth) -> 
     """Judge the owner that desk or alert name, where the message is dead."""
     if said.error:  # a page about rows may fail without the database
         return Opinion(view, Mark.SILENT, said.error)
-    mine = [one for one in said.report if not question.consumer or one["consumer"] == question.consumer]
+    mine = [one for one in said.report if one["consumer"] == question.consumer]
     if not mine:
         return Opinion(view, Mark.SILENT)
     told = " | ".join(sorted({one["owner"] for one in mine}))

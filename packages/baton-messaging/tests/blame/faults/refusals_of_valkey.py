@@ -45,7 +45,7 @@ def no_replicas(stack: Stack) -> Iterator[Question]:
 def unsaved(stack: Stack) -> Iterator[None]:
     """Let a snapshot fail, because a folder lies where its file should be."""
     with configured(stack, "save", "3600 1") as client:
-        place, name = (client.config_get(word)[word.encode()].decode() for word in ("dir", "dbfilename"))
+        place, name = (client.config_get(word)[word] for word in ("dir", "dbfilename"))
         folder = Path(place) / name
         folder.mkdir()
         try:
