@@ -1,7 +1,9 @@
-"""The collector survives in 256 MB whatever somebody puts into its queue, and the dead letter behind it arrives."""
+"""The collector stays below 256 MB whatever somebody puts into its queue, and the dead letter behind it arrives.
+
+Its peak is looked at, and no limit is set: kombu takes a MemoryError for a body that it cannot decode.
+"""
 
 import re
-import resource
 import zlib
 from pathlib import Path
 
@@ -40,7 +42,6 @@ def test_hostile_bodies_neither_end_the_collector_nor_stop_the_dead_letter_behin
     collector = Process(collector_command(), log=tmp_path / "collector.log")
     try:
         collector.wait_for_output("collector_started")
-        resource.prlimit(collector.pid, resource.RLIMIT_DATA, (LIMIT_BYTES, LIMIT_BYTES))
         for _ in range(3):
             publish(bomb, headers=GZIP, content_encoding="binary", content_type="application/data")
         publish("[" * 5_000_000, headers={"task": "sample.die"})
