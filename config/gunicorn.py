@@ -5,9 +5,10 @@ from typing import Any
 
 from config.env import env
 from config.env.ports import end_if_taken
+from config.web.server_worker import limit_pieces
 
 bind = f"{env.WEB_HOST}:{env.WEB_PORT}"
-worker_class = "gthread"
+worker_class = "config.web.server_worker.Worker"  # threads; slow clients take none
 workers = env.WEB_PROCESSES
 threads = env.WEB_THREADS
 timeout = 30  # seconds without a heartbeat from a process, after which it is killed and replaced
@@ -30,6 +31,9 @@ def on_starting(server: object) -> None:
     """Refuse a taken port at once and by name; gunicorn would try five times and name no variable."""
     if "GUNICORN_FD" not in os.environ:
         end_if_taken("WEB_PORT", port=env.WEB_PORT, host=env.WEB_HOST)
+
+
+pre_request = limit_pieces
 
 
 def post_worker_init(worker: Any) -> None:

@@ -1,7 +1,8 @@
 """The body limit refuses a body announced as too large (413), or with no length (411), before it is read.
 
 Django itself answers 400 to the first, and in debug with a page of internals; of the second it sees an empty body,
-which would be refused as if a field were missing.
+which would be refused as if a field were missing. The body stays unread: the server throws it
+away after the answer, so that a client which is still sending gets to read it (server_worker.py).
 """
 
 from collections.abc import Callable
@@ -11,11 +12,6 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from config.web.error_pages import content_too_large, length_required
-
-# Bytes read and thrown away before the answer. A server that closes on unread data resets the connection, and the
-# client sees that instead of our answer; who sends even more than this has earned the reset.
-MAX_DRAINED = 32 * 1024 * 1024
-_CHUNK = 64 * 1024
 
 
 class BodyLimitMiddleware:
@@ -31,7 +27,6 @@ class BodyLimitMiddleware:
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         if limit is None or _announced_length(request) <= limit:
             return self.get_response(request)
-        _drain(request)
         return content_too_large(request)
 
 
@@ -40,12 +35,3 @@ def _announced_length(request: HttpRequest) -> int:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
         return 0
-
-
-def _drain(request: HttpRequest) -> None:
-    drained = 0
-    while drained < MAX_DRAINED:
-        chunk = request.read(_CHUNK)
-        if not chunk:
-            return
-        drained += len(chunk)

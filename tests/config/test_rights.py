@@ -116,6 +116,7 @@ TABLE: dict[str, Need] = {
     # Finding out
     "metrics": staff,  # or the token: tests/config/test_edge.py
     "ops/": needs(Right.SEE_BOARD),
+    "ops/doctor/": needs(Right.SEE_DOCTOR),
     "triage/": SEE_TRIAGE,
     "triage/<path:subject_id>/": SEE_TRIAGE,
     "orders/<uuid:subject_id>/triage/": SEE_TRIAGE,

@@ -17,6 +17,6 @@ class BatonMessagingConfig(AppConfig):
         from baton_messaging import checks  # noqa: F401, PLC0415
         from baton_messaging.dead_letters import alerts  # noqa: F401, PLC0415
         from baton_messaging.maintenance.old_database import refuse_old_database  # noqa: PLC0415
-        from baton_messaging.worker import expiries, interruptions  # noqa: F401, PLC0415
+        from baton_messaging.worker import expiries, interruptions, results  # noqa: F401, PLC0415
 
         pre_migrate.connect(refuse_old_database, sender=self, dispatch_uid="baton_messaging.refuse_old_database")

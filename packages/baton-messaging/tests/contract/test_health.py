@@ -185,6 +185,19 @@ def test_too_few_replicas_are_a_refusal(on_valkey: Broker, point: Point) -> None
     assert (health.condition, health.said) == (Condition.REFUSES, "NOREPLICAS Not enough good replicas to write.")
 
 
+def test_server_that_answers_questions_and_takes_no_writes_is_not_away(on_valkey: Broker, point: Point) -> None:
+    with on_valkey.client() as client:
+        client.execute_command("CLIENT", "PAUSE", "60000", "WRITE")
+        try:
+            health = check(deadline_seconds=2)
+        finally:
+            client.execute_command("CLIENT", "UNPAUSE")
+
+    assert health.condition is Condition.REFUSES
+    assert health.said.startswith("it answers questions, and does not take a message: Timeout reading from")
+    assert health.facts["server"]["product"] == "Valkey"
+
+
 def test_too_many_clients_are_told(on_valkey: Broker, point: Point) -> None:
     with configured(on_valkey, maxclients="1"):
         health = check()

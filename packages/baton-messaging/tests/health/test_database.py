@@ -161,6 +161,19 @@ def test_column_that_a_migration_must_still_add_is_named(check: Check, admin: Ad
     assert (health.condition, health.said) == (Condition.DIFFERENT, 'column "correlation_id" does not exist (42703)')
 
 
+def test_fact_that_the_role_may_not_ask_for_costs_no_other(check: Check, admin: Admin, plain_role: str) -> None:
+    admin.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+    try:
+        health = check("database")
+    finally:
+        admin.execute("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
+
+    assert health.condition is Condition.OK
+    assert health.facts["not_told"] == {"identity": "permission denied for function pg_control_system"}
+    assert health.facts["server"]["user"] == plain_role
+    assert health.facts["xmin_holders"] == []
+
+
 def test_time_outs_set_on_the_database_are_told(check: Check, set_for_database: Callable[[str, str], None]) -> None:
     set_for_database("statement_timeout", "90s")
 

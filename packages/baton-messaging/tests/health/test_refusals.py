@@ -15,7 +15,7 @@ from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
 from baton_messaging.database import errors as database_errors
 from baton_messaging.health.answers import NoAnswer, StoodStill
 from baton_messaging.health.condition import Condition
-from baton_messaging.health.refusals import classify
+from baton_messaging.health.refusals import classify, of_server
 from baton_messaging.health.server_codes import (
     AWAY,
     DIFFERENT,
@@ -166,6 +166,19 @@ def test_other_errors_are_told_by_code(error: Exception, condition: Condition, s
 
     assert refusal.condition is condition
     assert said in (None, refusal.said)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, os.strerror(errno.EMFILE)),
+        redis.exceptions.ConnectionError("Error 24 connecting to cache:6379. Too many open files."),
+        psycopg.OperationalError("connection failed: could not create socket: Too many open files"),
+    ],
+)
+def test_what_the_asking_process_is_short_of_says_nothing_of_the_server(error: Exception) -> None:
+    assert (classify(error).condition, classify(error).by) == (FULL, "this process")
+    assert of_server(error).condition is Condition.NOT_KNOWN
 
 
 def test_what_has_wrapped_an_error_does_not_hide_it() -> None:

@@ -1,5 +1,6 @@
 """Consumers of the samples: each does as the event tells it."""
 
+import json
 import os
 import signal
 import time
@@ -11,6 +12,7 @@ from baton_messaging.errors import PermanentError, TransientError
 from baton_messaging.models import Attempt
 from baton_messaging.publish import publish
 from baton_messaging.scheduled import scheduled_task
+from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import IntegrityError, connection
@@ -121,3 +123,9 @@ def catch(event: Fleeting) -> None:
 def fail_by_schedule() -> None:
     """Fail, as housekeeping does while its database is away."""
     raise ConnectionError
+
+
+@shared_task(name="sample.raise_text", ignore_result=False)
+def raise_text(text: str) -> None:
+    """Fail with a text that comes as JSON, which can say what a database cannot store."""
+    raise ValueError(json.loads(text))

@@ -14,6 +14,7 @@ class Right(Enum):
     SEE_DEAD_LETTERS = "see dead letters, replays and the audit", "baton_messaging.view_deadletter"
     SEE_TRIAGE = "see whose a message is, and what is stuck", "baton_messaging.view_deadletter"
     SEE_BOARD = "see the board", "baton_messaging.view_deadletter"
+    SEE_DOCTOR = "see what the doctor finds", "baton_messaging.view_deadletter"
     SEE_CONSUMERS = "list consumers, and what holds them", "baton_messaging.view_pause"
     REPLAY = "replay (dry run included), stop and release a replay", "baton_messaging.replay_deadletter"
     EDIT = "edit and replay (dry run included), redirect", "baton_messaging.edit_deadletter"

@@ -7,6 +7,7 @@ an earlier one waits, so that a server which hangs for a night holds one thread 
 Hazard: a process that forks takes no thread along. What a thread had open then, the child must not use.
 """
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -58,7 +59,8 @@ def answers_within(seconds: float, questions: Mapping[str, Question[T]], *, key:
     deadline = Deadline.after(seconds)
     threads = {name: _thread(f"{key}:{name}" if key else "", name, ask, deadline) for name, ask in questions.items()}
     for thread in threads.values():
-        thread.join(deadline.seconds_left)
+        if thread.ident is not None:
+            thread.join(deadline.seconds_left)
     overdue = monotonic() - deadline.at
     return {name: thread.answer or _none(thread, overdue, seconds) for name, thread in threads.items()}
 
@@ -84,18 +86,33 @@ _shared: dict[str, "_Thread[object]"] = {}
 _sharing = threading.Lock()
 
 
+def _forget() -> None:
+    """Begin anew in a child: the threads are not there, and the lock may be held by one of them for ever."""
+    global _sharing  # noqa: PLW0603 - a lock cannot be emptied
+    _shared.clear()
+    _sharing = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
 def _thread(key: str, name: str, ask: Question[T], deadline: Deadline) -> _Thread[T]:
     if not key:
-        thread = _Thread(name, ask, deadline)
-        thread.start()
-        return thread
+        return _started(_Thread(name, ask, deadline))
     with _sharing:
         waiting = _shared.get(key)
         if waiting is not None and waiting.is_alive():
             return waiting  # type: ignore[return-value]  # a key stands for one question
         thread = _Thread(name, ask, deadline)
         _shared[key] = thread  # type: ignore[assignment]
+        return _started(thread)
+
+
+def _started(thread: _Thread[T]) -> _Thread[T]:
+    try:
         thread.start()
+    except RuntimeError as error:  # the machine lets this process have no more threads
+        thread.answer = Answer(0.0, error=error)
     return thread
 
 

@@ -22,7 +22,7 @@ from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.health import broker_facts
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.refusals import Refusal, classify
+from baton_messaging.health.refusals import Refusal, classify, of_server
 from baton_messaging.health.registry import health_check
 from baton_messaging.routing.queues import EXCHANGE
 
@@ -31,6 +31,8 @@ SLOTS: Final = 64
 _EXPIRES_SECONDS: Final = 60
 #: RabbitMQ writes to each connection this often, and so notices one that it does not read from, and which is gone.
 _HEARTBEAT_SECONDS: Final = 10
+#: Of the deadline, kept to look at a server that does not take the message, from another connection.
+_LOOK_SECONDS: Final = 0.5
 _MAX_FOREIGN: Final = 20  # messages in the queue that are not ours: of checks that were killed
 
 
@@ -39,15 +41,16 @@ def check_broker(deadline: Deadline) -> Health:
     """Send a message through the broker; say which one it is and how it does."""
     app: Any = current_app
     asked = app.connection_for_write()
+    working = deadline.earlier(_LOOK_SECONDS)
     try:
-        with broker_connection(deadline, is_write=True) as writer:
+        with broker_connection(working, is_write=True) as writer:
             if _identity(writer) == _identity(app.connection_for_read()):
                 return _checked(writer, writer, deadline)
             asked = app.connection_for_read()
-            with broker_connection(deadline) as reader:
+            with broker_connection(working) as reader:
                 return _checked(writer, reader, deadline)
     except Exception as error:  # there is no connection
-        refusal = classify(error)
+        refusal = of_server(error)
         return Health("broker", refusal.condition, refusal.said, _server(asked))
 
 
@@ -75,20 +78,23 @@ def broker_connection(deadline: Deadline, *, is_write: bool = False) -> Iterator
 
 def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline) -> Health:
     refusal, has_arrived = None, False
+    facts: dict[str, Any] | None = None
     try:
         if _is_amqp(writer):
             _publish_as_relay_does(writer)
         has_arrived = _send_through(writer, reader, deadline)
     except Exception as error:  # whatever the client makes of it
         refusal = _refusal(error)
-    facts = _facts(reader, deadline)
+        if refusal.condition is Condition.AWAY:
+            refusal, facts = _looked_at(refusal, deadline)
+    facts = _facts(reader, deadline) if facts is None else facts
     if reader is not writer:
         facts["written_to"] = {"server": _server(writer), **_facts(writer, deadline)}
     if refusal is None and not has_arrived:
         elsewhere = f"what is published to {_server(writer)} does not arrive at {_server(reader)}"
         refusal = Refusal(Condition.DIFFERENT, _LOST if reader is writer else elsewhere)
-    if refusal is not None and refusal.condition is Condition.NOT_KNOWN and (refused := facts.get("not_permitted")):
-        refusal = Refusal(Condition.NOT_PERMITTED, next(iter(refused.values())))  # a queue of the work, too
+    if refusal is not None and _is_about_own_queue(refusal.said) and (said := _forbidden(reader, facts)):
+        refusal = Refusal(Condition.NOT_PERMITTED, said)
     if refusal is None and (different := facts.get("different") or facts.get("changed_by_policy")):
         refusal = Refusal(Condition.DIFFERENT, "; ".join(different.values()))
     condition, said = (refusal.condition, refusal.said) if refusal else (Condition.OK, "")
@@ -96,6 +102,19 @@ def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadl
 
 
 _LOST: Final = "a message that the broker has taken is not there to be consumed"
+
+
+def _looked_at(refusal: Refusal, deadline: Deadline) -> tuple[Refusal, dict[str, Any]]:
+    """Ask on another connection: a server that answers there is not away, it only does not do the work."""
+    try:
+        with broker_connection(deadline) as other:
+            facts = _facts(other, deadline)
+    except Exception:  # it is away
+        return refusal, {}
+    if "not_told" in facts:
+        return refusal, facts
+    said = f"it answers questions, and does not take a message: {refusal.said}"
+    return Refusal(Condition.REFUSES, f"{said} ({facts['paused_reason']})" if "paused_reason" in facts else said), facts
 
 
 def _publish_as_relay_does(connection: kombu.Connection) -> None:
@@ -145,7 +164,7 @@ def _queue_name(connection: kombu.Connection) -> str:
 
 def _refusal(error: Exception) -> Refusal:
     """Classify. That the check's own queue is forbidden says nothing of the others: rights go by names."""
-    refusal = classify(error)
+    refusal = of_server(error)
     if refusal.condition is Condition.NOT_PERMITTED and _is_about_own_queue(refusal.said):
         return Refusal(Condition.NOT_KNOWN, f"{refusal.said}: allow the names that begin with {QUEUE_PREFIX}")
     return refusal
@@ -153,6 +172,14 @@ def _refusal(error: Exception) -> Refusal:
 
 def _is_about_own_queue(said: str) -> bool:
     return QUEUE_PREFIX in said or "permissions to access a key" in said or "no permissions to access the" in said
+
+
+def _forbidden(connection: kombu.Connection, facts: dict[str, Any]) -> str:
+    """Return what is said of a queue of the work, where the check's own one is forbidden; empty if nothing is."""
+    if refused := facts.get("not_permitted"):
+        return str(next(iter(refused.values())))
+    there = next(iter(facts.get("queues", ())), "")
+    return broker_facts.forbidden_to_consume(connection, there) if there else ""
 
 
 def _facts(connection: kombu.Connection, deadline: Deadline) -> dict[str, Any]:

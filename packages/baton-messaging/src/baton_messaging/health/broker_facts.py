@@ -17,7 +17,7 @@ _REDIS: Final = (
     "uptime_in_seconds", "role", "master_host", "master_port", "master_link_status", "connected_slaves",
     "min_slaves_good_slaves", "used_memory", "maxmemory", "maxmemory_policy", "evicted_keys", "loading", "aof_enabled",
     "aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status", "connected_clients",
-    "blocked_clients", "maxclients", "cluster_enabled",
+    "blocked_clients", "maxclients", "cluster_enabled", "paused_reason",
 )  # fmt: skip
 
 
@@ -73,8 +73,21 @@ def project_queues() -> list[kombu.Queue]:
     return list(current_app.amqp.queues.values())
 
 
+def forbidden_to_consume(connection: kombu.Connection, queue: str) -> str:
+    """Return what the server says if it lets nobody of ours read: bind a queue that is there, as each worker does."""
+    channel: Any = connection.channel()
+    (declared,) = (known for known in project_queues() if known.name == queue)
+    try:
+        declared.bind(channel).queue_bind()
+    except AccessRefused as error:
+        return quoted(str(error.reply_text))
+    finally:
+        channel.close()
+    return ""
+
+
 def _asked(connection: kombu.Connection, queue: kombu.Queue) -> Iterator[tuple[str, Any]]:
-    """Ask for the queue, then declare and bind it as a worker does, which changes nothing where it is there.
+    """Ask for the queue, then declare it as a worker does, which changes nothing where it is there.
 
     On a channel of its own each: the broker closes the one on which it refuses.
     """
@@ -89,9 +102,7 @@ def _asked(connection: kombu.Connection, queue: kombu.Queue) -> Iterator[tuple[s
     yield "queues", {"messages": int(counts.message_count), "consumers": int(counts.consumer_count)}
     channel = connection.channel()
     try:
-        declared = queue.bind(channel)
-        declared.queue_declare()
-        declared.queue_bind()
+        queue.bind(channel).queue_declare()
     except PreconditionFailed as error:
         yield "different", quoted(str(error.reply_text))
     except AccessRefused as error:

@@ -23,7 +23,7 @@ from baton_messaging.database.dedicated_connection import unopened_connection
 from baton_messaging.health.answers import NoAnswer, answers_within
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.database_facts import read_facts, wait_of
-from baton_messaging.health.refusals import classify
+from baton_messaging.health.refusals import of_server
 from baton_messaging.health.registry import health_check
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 
@@ -45,7 +45,7 @@ def check_database(deadline: Deadline) -> Health:
         facts = {**work.facts(), **(_facts_of(work, deadline) if work.connection else {})}
         if answer.error is None:
             return _health(Condition.OK, "", facts)
-        refusal = classify(answer.error)
+        refusal = of_server(answer.error)
         return _health(refusal.condition, refusal.said, facts, pooler=refusal.by)
     finally:
         work.end()
@@ -145,6 +145,8 @@ def _looked_at(work: _Work, deadline: Deadline, late: NoAnswer) -> Health:
     if looker.value is None:
         return _health(Condition.AWAY, f"{late} to {step}, and none to a second connection", work.facts())
     waits_for, facts = looker.value
+    if waits_for.startswith("Client/"):  # the server waits for us: this machine has no time to ask
+        return _health(Condition.NOT_KNOWN, f"{late} to {step}: the server waits for the one who asks", work.facts())
     said = f"{late} to {step}: it waits for {waits_for or 'no event that the server tells'}"
     if waits_for.endswith("/SyncRep"):
         said += f"; {_standbys(facts.get('replication', {}))}"

@@ -16,7 +16,7 @@ from django.db import connection
 from baton_messaging.health.redaction import statement_without_values
 
 MIN_WAIT_SECONDS: Final = 2.0  # what waits for less is the ordinary traffic of a busy table …
-FORGOTTEN_SECONDS: Final = 10.0  # … unless the session that holds it has done nothing for so long
+FORGOTTEN_SECONDS: Final = 10.0  # … unless the one that holds it is idle: a stranger's at once, ours after so long
 OURS: Final = "baton "  # how the names of this project's connections begin, or go on behind the project's own
 PREPARED_PID: Final = 0  # what pg_blocking_pids says of a prepared transaction, which no session holds
 
@@ -130,7 +130,7 @@ def _session(columns: tuple[Any, ...]) -> Session:
 
 
 def _is_forgotten(holder: Session) -> bool:
-    return holder.is_forgotten and holder.seconds >= FORGOTTEN_SECONDS
+    return holder.is_forgotten and (not holder.is_ours or holder.seconds >= FORGOTTEN_SECONDS)
 
 
 def _last(pid: int, holders: Mapping[int, Session]) -> Session:

@@ -16,7 +16,7 @@ from django.core import mail
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.health.certificates import certificate_of
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.refusals import classify
+from baton_messaging.health.refusals import of_server
 from baton_messaging.health.registry import health_check
 
 _OK: Final = 250
@@ -35,7 +35,7 @@ def check_mail(deadline: Deadline) -> Health:
         facts |= _ask(backend.connection) if isinstance(getattr(backend, "connection", None), smtplib.SMTP) else {}
     except Exception as error:  # whatever a backend raises
         _hang_up(backend)
-        refusal = classify(error)
+        refusal = of_server(error)
         return Health("mail", refusal.condition, refusal.said, server, facts=facts)
     with contextlib.suppress(Exception):  # it has let us in; how it says goodbye is not asked
         backend.close()

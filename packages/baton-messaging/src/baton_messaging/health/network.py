@@ -18,7 +18,7 @@ from baton_messaging.database.deadline import Deadline
 from baton_messaging.health.answers import answers_within
 from baton_messaging.health.certificates import certificate_of
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.refusals import classify
+from baton_messaging.health.refusals import of_server
 from baton_messaging.health.registry import health_check
 
 _TLS_PORTS: Final = {"rediss": 6379, "amqps": 5671}
@@ -32,7 +32,7 @@ def check_network(deadline: Deadline) -> Health:
     questions: dict[str, Any] = {host: partial(_addresses, host) for host in hosts}
     questions |= {f"{host}:{port}": partial(_certificate, host, port) for host, port in secured}
     answers = answers_within(deadline.seconds_left, questions, key="network")
-    errors = {name: classify(answer.error) for name, answer in answers.items() if answer.error}
+    errors = {name: of_server(answer.error) for name, answer in answers.items() if answer.error}
     facts = {
         "addresses": {host: answers[host].value for host in hosts if host not in errors},
         "certificates": {

@@ -10,13 +10,14 @@ Works without the clients of brokers that are not installed: an error is told by
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from baton_messaging.health import server_codes as codes
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.redaction import quoted
 
+THIS_PROCESS: Final = "this process"
 _MAX_CAUSES: Final = 10  # a circle of causes has no end
 _HUNDRED: Final = 100
 _SERVER_ERROR: Final = 5  # hundreds
@@ -24,11 +25,20 @@ _SERVER_ERROR: Final = 5  # hundreds
 
 @dataclass(frozen=True)
 class Refusal:
-    """What an error means. ``said``: the server's own words, without secrets; ``by`` names a proxy that said them."""
+    """What an error means. ``said``: the server's own words, without secrets.
+
+    ``by`` names who said them where that is not the server: a proxy, or THIS_PROCESS, which could not even ask.
+    """
 
     condition: Condition
     said: str
     by: str = ""
+
+
+def of_server(error: BaseException) -> Refusal:
+    """Classify what a server's client raised: what this process is short of says nothing of the server."""
+    refusal = classify(error)
+    return replace(refusal, condition=Condition.NOT_KNOWN) if refusal.by == THIS_PROCESS else refusal
 
 
 def classify(error: BaseException) -> Refusal:
@@ -59,7 +69,8 @@ def _postgresql(error: BaseException) -> Refusal | None:
     if is_pools and (found := _first(codes.PGBOUNCER_WORDS, words)):
         return Refusal(found, f"PgBouncer: {quoted(words)}", by="PgBouncer")
     if sqlstate is None:
-        return Refusal(_first(codes.POSTGRESQL_WORDS, words) or Condition.AWAY, quoted(words))
+        by = THIS_PROCESS if any(own in words for own in codes.OWN_WORDS) else ""
+        return Refusal(_first(codes.POSTGRESQL_WORDS, words) or Condition.AWAY, quoted(words), by=by)
     known = codes.SQLSTATES.get(sqlstate) or codes.SQLSTATES.get(sqlstate[:2])
     return Refusal(known, f"{quoted(words)} ({sqlstate})") if known else None
 
@@ -86,7 +97,8 @@ def _redis(error: BaseException) -> Refusal | None:
         known = _first(codes.REDIS_WORDS, words) or known
     if known is None:
         known = _by_errno_in(words)
-    return Refusal(known, quoted(words)) if known else None
+    by = THIS_PROCESS if any(own in words for own in codes.OWN_WORDS) else ""
+    return Refusal(known, quoted(words), by=by) if known else None
 
 
 #: Classes of redis-py that lose the prefix (before version 6 there is no ``status_code``).
@@ -187,7 +199,9 @@ def _system(error: BaseException) -> Refusal | None:
     if known is None:
         return Refusal(Condition.AWAY, _named(error)) if isinstance(error, ConnectionError) else None
     where = f": {error.filename}" if error.filename else ""
-    return Refusal(known, quoted(f"{error.strerror}{where}"))
+    return Refusal(
+        known, quoted(f"{error.strerror}{where}"), by=THIS_PROCESS if error.errno in codes.OWN_ERRNOS else ""
+    )
 
 
 _READERS: Final[Iterable[Callable[[BaseException], Refusal | None]]] = (

@@ -14,7 +14,7 @@ from typing import Final
 
 from baton_messaging.health.answers import Answer, answers_within
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.refusals import classify
+from baton_messaging.health.refusals import of_server
 from baton_messaging.health.registry import check_named, check_names
 
 DEADLINE_SECONDS: Final = 2.0
@@ -36,7 +36,7 @@ def _health(name: str, answer: Answer[Health]) -> Health:
     if answer.value is not None:
         seconds = answer.seconds if answer.value.seconds is None else answer.value.seconds
         return replace(answer.value, name=name, seconds=seconds, checked_at=answer.value.checked_at or now)
-    refusal = classify(answer.error or TypeError("the check returned nothing"))
+    refusal = of_server(answer.error or TypeError("the check returned nothing"))
     return Health(name, refusal.condition, refusal.said, seconds=answer.seconds, checked_at=now)
 
 

@@ -6,6 +6,7 @@ Hosts"; RFC 5321 and RFC 4954 (SMTP); OpenSSL manual, "X509_STORE_CTX_get_error"
 """
 
 import errno
+import os
 from typing import Final
 
 from baton_messaging.health.condition import Condition
@@ -57,6 +58,7 @@ POSTGRESQL_WORDS: Final = (
     ("remaining connection slots", FULL),
     ("couldn't get a connection after", FULL),  # psycopg's own pool
     ("No space left on device", FULL),
+    ("Too many open files", FULL),
     ("session is read-only", READ_ONLY),
     ("read-only", READ_ONLY),
     ("in hot standby mode", READ_ONLY),
@@ -250,6 +252,10 @@ ERRNOS: Final = {
     errno.ELOOP: DIFFERENT,
     errno.ENAMETOOLONG: DIFFERENT,
 }
+
+#: Of these it is the process itself that is short, or its machine, and what libraries make of them.
+OWN_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EADDRNOTAVAIL})
+OWN_WORDS: Final = tuple(os.strerror(number) for number in sorted(OWN_ERRNOS))
 
 #: Of a storage or another service that speaks HTTP; by hundreds where the code is not here.
 HTTP_CODES: Final = {

@@ -92,7 +92,9 @@ def _on_redis(broker: kombu.Connection, known: Sequence[Heartbeat], until: float
         yield from (
             _unknown_there(row)
             for row in known
-            if _should_be_connected(row, broker) and (row.name, row.hostname, row.pid) not in there
+            if row.role != Role.RELAY  # with nothing to send it holds no connection to Redis
+            and _should_be_connected(row, broker)
+            and (row.name, row.hostname, row.pid) not in there
         )
 
 

@@ -120,7 +120,7 @@ def database(connection: BaseDatabaseWrapper, address: str) -> dict[str, Any]:
 def storage(health: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the id of each storage that a check has seen (health/storage.py), by the name of the check."""
     seen = ((one["name"], one["facts"]) for one in health)
-    return {str(name): str(facts["id"]) for name, facts in seen if "storage" in facts and facts.get("id")}
+    return {str(name): str(facts["identity"]) for name, facts in seen if "storage" in facts and facts.get("identity")}
 
 
 def _version_of(package: str) -> str:

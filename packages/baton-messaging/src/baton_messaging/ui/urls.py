@@ -1,4 +1,4 @@
-"""Pages for the staff: the board (/ops/), the doctor (/ops/doctor/) and triage (/triage/).
+"""Pages for the staff: the board (/ops/), the doctor (/doctor/) and triage (/triage/).
 
 The desk has its addresses within the admin.
 """
@@ -14,7 +14,7 @@ staff_only = admin.site.admin_view
 
 urlpatterns = [
     path("ops/", staff_only(board), name="board"),
-    path("ops/doctor/", staff_only(doctor), name="doctor"),
+    path("doctor/", staff_only(doctor), name="doctor"),
     path("triage/", staff_only(stuck_page), name="triage"),
     path("triage/<path:subject_id>/", staff_only(triage_page), name="triage_of"),
 ]

@@ -202,6 +202,18 @@ def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str)
         cursor.execute("ROLLBACK")
 
 
+def test_a_column_that_is_not_there_is_another_release(key: str) -> None:
+    with dedicated_connection() as migration, migration.cursor() as cursor:
+        cursor.execute("ALTER TABLE baton_inbox RENAME COLUMN duration_ms TO took_ms")
+        try:
+            (answer,) = triage(key).verdicts
+            assert survey_or_outage().as_dict()["needs_person"] is True
+        finally:
+            cursor.execute("ALTER TABLE baton_inbox RENAME COLUMN took_ms TO duration_ms")
+    assert answer.state_text == "not known (the database's tables are not those of this release)"
+    assert answer.next_step.command == "python manage.py migrate"
+
+
 def test_the_words_that_end_a_pause_can_be_typed_whatever_the_key_is() -> None:
     with transaction.atomic():
         (message_id,) = publish(Sampled(sample_id=uuid4()))

@@ -12,12 +12,13 @@ forger gains nothing by it: the genuine message is processed as if the dead lett
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from django.db import transaction
 
 from baton_messaging.dead_letters.intake.record import identity_of, record_dead_letter, record_unreadable
-from baton_messaging.errors import BadEnvelope, BadSignature, Misdirected, TooOld
+from baton_messaging.errors import BadEnvelope, BadSignature, Misdirected, TooOld, Undecodable
 from baton_messaging.messages.bundle import Bundle, Refused
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import describe
@@ -80,7 +81,9 @@ def _sent_to(consumer: str, claimed_id: str | None) -> Envelope | None:
     if claimed_id is None:
         return None
     row = OutboxMessage.objects.filter(message_id=claimed_id, sent_to__contains=[consumer]).first()
-    return row.envelope() if row else None
+    with suppress(Undecodable):
+        return row.envelope() if row else None
+    return None
 
 
 @transaction.atomic

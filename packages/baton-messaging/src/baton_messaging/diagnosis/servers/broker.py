@@ -61,11 +61,8 @@ def well(health: Health) -> Text:
 
 def product_of(health: Health) -> str:
     """Return name and version of the broker, as far as it tells."""
-    facts = health.facts
-    if "redis_version" in facts:
-        name = str(facts.get("server_name") or "redis").capitalize()
-        return f"{name} {facts.get('valkey_version') or facts['redis_version']}"
-    return f"{facts.get('product', '')} {facts.get('version', '')}".strip() or "broker"
+    server = health.facts.get("server") or {}
+    return f"{server.get('product', '')} {server.get('version', '')}".strip() or "broker"
 
 
 def trouble(health: Health) -> Diagnosis:
@@ -171,7 +168,7 @@ def _away() -> Text:
 def observations(health: Health) -> Iterator[Diagnosis]:
     """Return how it is set up, and what room it has, as far as it tells."""
     facts = health.facts
-    if "redis_version" in facts:
+    if "maxmemory_policy" in facts:
         yield from redis_room(facts, Address.current().cli("").rstrip())
-    elif "version" in facts:
+    elif "server" in facts:
         yield from rabbitmq_room(facts)

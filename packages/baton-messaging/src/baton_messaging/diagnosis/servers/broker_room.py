@@ -19,10 +19,10 @@ MAX_SHARE: Final = 0.8
 def redis_room(facts: Mapping[str, Any], cli: str) -> Iterator[Diagnosis]:
     """Return what INFO shows: version, eviction, memory, connections, persistence. ``cli`` reaches the server."""
     yield _told(
-        _numbers(str(facts["redis_version"])) >= MIN_REDIS,
+        _numbers(facts["server"]["version"]) >= MIN_REDIS,
         "redis_version",
         _("version of the broker"),
-        found=str(facts.get("valkey_version") or facts["redis_version"]),
+        found=f"{facts['server']['product']} {facts['server']['version']}",
         wanted=_("Redis 6.2 or newer, or Valkey"),
         remedy=_("Upgrade the broker: older ones lack commands that the transport uses."),
     )
@@ -87,10 +87,10 @@ def _persistence(facts: Mapping[str, Any], cli: str) -> Diagnosis:
 def rabbitmq_room(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     """Return what the server's greeting shows, and queues that it has otherwise than this release declares them."""
     yield _told(
-        _numbers(str(facts["version"])) >= MIN_RABBITMQ,
+        _numbers(facts["server"]["version"]) >= MIN_RABBITMQ,
         "version",
         _("version of the broker"),
-        found=f"{facts.get('product', 'RabbitMQ')} {facts['version']}",
+        found=f"{facts['server']['product']} {facts['server']['version']}",
         wanted=_("RabbitMQ 3.10 or newer"),
         remedy=_("Upgrade RabbitMQ: older quorum queues have no at-least-once dead-lettering."),
     )

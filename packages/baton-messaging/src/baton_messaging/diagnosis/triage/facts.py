@@ -17,11 +17,15 @@ from baton_messaging.health.resource import Resource
 
 @dataclass(frozen=True)
 class Reach:
-    """Whether a server answered, and if not, the error that came instead; ``locked``: a table, and who holds it."""
+    """Whether a server answered, and if not, the error that came instead.
+
+    ``locked``: a table, and who holds it. ``is_of_other_release``: a table or column of this release is not there.
+    """
 
     answers: bool = True
     error: str = ""
     locked: tuple[str, Session] | None = None
+    is_of_other_release: bool = False
 
 
 ANSWERS = Reach()

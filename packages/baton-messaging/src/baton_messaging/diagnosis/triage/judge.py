@@ -109,6 +109,9 @@ def _why_away(database: Reach) -> tuple[Phrase, Step, tuple[Phrase, ...]]:
         session = Phrase("lock_holder", phrase_of_session(holder).values)
         statement = phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
         return detail, Step("end_table_lock", {"pid": str(holder.pid)}, command=holder.command), (session, statement)
+    if database.is_of_other_release:
+        evidence = phrase("database_silent", error=database.error)
+        return phrase("other_release"), Step("migrate", command="python manage.py migrate"), (evidence,)
     if database.error == TAKES_NO_WRITES:
         return phrase("database_read_only"), Step("restart_database"), (phrase("database_read_only"),)
     return phrase("database_away"), Step("restart_database"), (phrase("database_silent", error=database.error),)

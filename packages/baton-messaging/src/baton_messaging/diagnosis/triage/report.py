@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import OperationalError
+from django.db import OperationalError, ProgrammingError
 
 from baton_messaging.diagnosis.links import dead_letter_link
 from baton_messaging.diagnosis.triage.facts import Facts
@@ -111,7 +111,7 @@ def triage(text: str) -> Report:
     try:
         with statement_deadline():
             (facts,) = gather([look_up(text)])
-    except OperationalError as error:
+    except (OperationalError, ProgrammingError) as error:
         facts = without_database(reach_after(error))
     return report(text, facts)
 

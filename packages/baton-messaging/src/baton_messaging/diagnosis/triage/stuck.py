@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from django.db import OperationalError
+from django.db import OperationalError, ProgrammingError
 
 from baton_messaging.diagnosis.links import triage_link
 from baton_messaging.diagnosis.triage.facts import Facts
@@ -141,7 +141,7 @@ def survey_or_report(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
     """Survey; when the database breaks off, or a table is locked, report that."""
     try:
         return survey(older_than)
-    except OperationalError as error:
+    except (OperationalError, ProgrammingError) as error:
         return report("--stuck", without_database(reach_after(error)))
 
 

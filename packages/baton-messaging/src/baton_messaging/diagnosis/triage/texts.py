@@ -131,6 +131,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "discarded": _("%(reason)s, discarded"),
     "taken_up": _("its worker is gone, it is taken up again"),
     "not_taken_up": _("its worker is gone, and no beat runs"),
+    "other_release": _("the database's tables are not those of this release"),
     "table_locked": _("table %(table)s is locked"),
     "database_away": _("the database does not answer"),
     "database_read_only": _("the database takes no writes: it may be a standby"),
@@ -173,6 +174,7 @@ STEPS: Final[dict[str, Promise]] = {
     "end_table_lock": _(
         "Let session %(pid)s end, if it is a migration that goes on; end it, if it was forgotten. Then ask again."
     ),
+    "migrate": _("Migrate the database, or run the release that it has been migrated to."),
     "end_prepared": _("Find the prepared transaction that nobody ended, and commit it or roll it back."),
     "restart_worker": _("Restart worker %(worker)s."),
     "start_worker_again": _(

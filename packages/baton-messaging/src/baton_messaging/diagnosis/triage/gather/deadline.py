@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from django.db import OperationalError, connection
+from django.db import OperationalError, ProgrammingError, connection
 
 from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.database.errors import takes_writes
@@ -29,6 +29,7 @@ STATEMENT_SECONDS: Final = 1.5  # of one statement
 SERVERS_SECONDS: Final = 1.2  # for broker, causes and the apps' checks, all at the same time
 CONNECT_SECONDS: Final = 0.8
 _LOCK_NOT_AVAILABLE: Final = "55P03"
+_NOT_THERE: Final = ("42703", "42P01")  # undefined_column, undefined_table
 
 _waited_seconds: ContextVar[float] = ContextVar("waited_seconds", default=0.0)
 
@@ -65,13 +66,14 @@ def statement_deadline() -> Iterator[None]:
         yield
 
 
-def reach_after(error: OperationalError) -> Reach:
-    """Return what an error of a statement says of the database: away, or a table is locked, and by whom."""
+def reach_after(error: OperationalError | ProgrammingError) -> Reach:
+    """Return what an error of a statement says of the database: away, of another release, or locked, and by whom."""
     locked = None
-    if getattr(error.__cause__, "sqlstate", "") == _LOCK_NOT_AVAILABLE:
+    sqlstate = getattr(error.__cause__, "sqlstate", "")
+    if sqlstate == _LOCK_NOT_AVAILABLE:
         answer = answers_within(CONNECT_SECONDS, {"lock": _table_lock})["lock"]
         locked = answer.value
-    return Reach(False, reason(error), locked)
+    return Reach(False, reason(error), locked, is_of_other_release=sqlstate in _NOT_THERE)
 
 
 def reason(error: Exception | None) -> str:

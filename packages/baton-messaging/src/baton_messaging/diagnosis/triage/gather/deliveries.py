@@ -87,14 +87,14 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
     )
 
 
-def needs_of(deliveries: Iterable[Delivery], processes: Iterable[Process]) -> dict[Resource, tuple[Resource, ...]]:
+def needs_of(consumers: Iterable[str], processes: Iterable[Process] = ()) -> dict[Resource, tuple[Resource, ...]]:
     """Return what each consumer needs (its queue, the servers that it names), and a queue that a worker gave up."""
     needs = {
-        Resource(Kind.CONSUMER, delivery.consumer): (
-            Resource(Kind.QUEUE, delivery.queue),
-            *(Resource(Kind.SERVICE, name) for name in _services(delivery.consumer)),
+        Resource(Kind.CONSUMER, consumer): (
+            Resource(Kind.QUEUE, queue_name_of(consumer)),
+            *(Resource(Kind.SERVICE, name) for name in _services(consumer)),
         )
-        for delivery in deliveries
+        for consumer in consumers
     }
     for process in processes:
         for queue in process.unconsumed_queues:

@@ -43,6 +43,10 @@ def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Concl
 
 def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
     """Return the cause that is nearest to the ground."""
+    dead_letter = delivery.dead_letter
+    if conclusion.state is State.DEAD and dead_letter:
+        is_open = dead_letter.state == "open"
+        return cause_of_death(delivery.consumer, dead_letter.reason, facts.causes, facts.needs) if is_open else None
     needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
     found = [
         cause
@@ -53,7 +57,7 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
-    return min(found, key=lambda cause: _GROUND_UP[cause.about.kind], default=None)
+    return _nearest_to_the_ground(found)
 
 
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
@@ -73,8 +77,6 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
         return conclusion.state in _ASTRAY
     if not cause.stops_work:
         return False
-    if delivery.dead_letter and delivery.dead_letter.reason == "bad_signature":
-        return conclusion.state is State.DEAD and conclusion.needs_person
     if conclusion.state in _ASTRAY:
         return True
     carriers = {one.name for one in (*facts.of_role("relay"), *facts.consumers_of(delivery.queue)) if one.is_at_work}
@@ -86,18 +88,25 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
 def cause_of_death(
     consumer: str, reason: str, causes: Iterable[Diagnosis], needs: Mapping[Resource, Iterable[Resource]]
 ) -> Diagnosis | None:
-    """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again."""
-    needed = [_as_victim(resource) for resource in needs.get(Resource(Kind.CONSUMER, consumer), ())]
+    """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again.
+
+    It died of its retries while a server that it names does no work, or of a signature that another process made.
+    """
+    services = {one for one in needs.get(Resource(Kind.CONSUMER, consumer), ()) if one.kind is Kind.SERVICE}
     found = [
         cause
         for cause in causes
         if cause.stops_work
         and (
-            any(explains(cause, victim, needs) for victim in needed)
+            (reason == "retries_spent" and cause.about in services)
             or (reason == "bad_signature" and cause.about.kind is Kind.WIRING)
         )
     ]
-    return min(found, key=lambda cause: _GROUND_UP[cause.about.kind], default=None)
+    return _nearest_to_the_ground(found)
+
+
+def _nearest_to_the_ground(causes: Iterable[Diagnosis]) -> Diagnosis | None:
+    return min(causes, key=lambda cause: _GROUND_UP[cause.about.kind], default=None)
 
 
 _GROUND_UP: Final = {kind: number for number, kind in enumerate(Kind)}
@@ -123,10 +132,8 @@ def _needed(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Iterato
             yield BEAT
             yield Resource(Kind.QUEUE, facts.platform_queue)
             yield Resource(Kind.QUEUE, delivery.queue)
-        case State.DEAD if delivery.dead_letter is None:
+        case State.DEAD:
             yield COLLECTOR
-        case State.DEAD if delivery.dead_letter and delivery.dead_letter.reason == "retries_spent":
-            yield from _services(delivery, facts)
         case _:
             return
 
