@@ -167,11 +167,11 @@ def vhost_gone(stack: Stack) -> Iterator[Question]:
 
 @fault(
     "queue consumed exclusively by somebody else",
-    (State.QUEUED, State.NOBODY_CONSUMES),
+    (State.QUEUED, State.NOBODY_CONSUMES, State.ELSEWHERE),
     PLATFORM,
     only="rabbitmq",
-    says="exclusive",
-    doctor="exclusive",
+    says="exclusive|not known here",
+    doctor="exclusive|not known here",
 )
 def exclusive(stack: Stack) -> Iterator[Question]:
     question = in_a_queue(stack)
