@@ -14,6 +14,7 @@ from typing import Final
 import structlog
 
 from baton_messaging.conf import baton
+from baton_messaging.health.condition import Condition
 from baton_messaging.health.refusals import classify
 from baton_messaging.processes.backoff import backoff_seconds
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
@@ -98,7 +99,8 @@ class RoundProcess:
         try:
             yield
         except BaseException as error:
-            self._stopped_by = f"ended by an error: {type(error).__name__}"
+            self._stopped_by = f"ended by an error: {_named(error)}"
+            self._heartbeat.trouble()  # the first beat, if it could not even start: its row says why
             raise
         finally:
             self._heartbeat.stop(self._stopped_by)
@@ -141,3 +143,10 @@ class RoundProcess:
             time_count=self._untold_count,
         )
         self._told_at, self._untold_count = monotonic(), 0
+
+
+def _named(error: BaseException) -> str:
+    """Return the class of an error and the words of the server that has refused: no value of a row is among them."""
+    refusal = classify(error)
+    is_known = refusal.condition is not Condition.NOT_KNOWN
+    return f"{type(error).__name__}: {refusal.said}" if is_known else type(error).__name__
