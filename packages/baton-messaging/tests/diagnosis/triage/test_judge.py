@@ -12,6 +12,7 @@ from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import DATABASE, Kind, Resource
+from baton_messaging.recovery.findings import Contradiction
 
 from tests.diagnosis.triage.world import (
     AGAIN,
@@ -563,10 +564,16 @@ def test_wrong_clocks_are_told_of() -> None:
 
 
 def test_done_is_not_believed_when_an_effect_is_missing() -> None:
-    missing = Diagnosis(Resource(Kind.DATA, "files"), "no file", Status.FINDING, "1: 42", remedy="look", owner=PLATFORM)
+    missing = Contradiction(
+        Resource(Kind.DATA, "files"), "no file", Status.FINDING, "1: 42", remedy="look", owner=PLATFORM
+    )
     settled = replace(ORDER, is_settled=True)
     row, message = judge(facts(delivery(processed=DONE), subjects=(settled,), contradictions=(missing,)))
     assert (row.state, row.owner, row.step.values, row.needs_person) == (State.DONE, PLATFORM, {"remedy": "look"}, True)
     assert (message.state, message.needs_person) == (State.DONE, False)
     under_way = judge(facts(delivery(seen=IN_QUEUE), subjects=(settled,), contradictions=(missing,)))
     assert [verdict.state for verdict in under_way] == [State.QUEUED]
+    done = delivery(processed=DONE)
+    of_consumer = replace(missing, consumers=(done.consumer,))
+    (only,) = judge(facts(done, subjects=(settled,), contradictions=(of_consumer,)))
+    assert (only.state, only.owner, only.consumer, only.needs_person) == (State.DONE, PLATFORM, done.consumer, True)

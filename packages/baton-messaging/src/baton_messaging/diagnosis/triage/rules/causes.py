@@ -38,7 +38,11 @@ def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Concl
     if conclusion.cause is not None or delivery.lock:  # who holds the lock is as near to the ground as can be
         return conclusion
     cause = _cause(conclusion, delivery, facts)
-    return conclusion if cause is None else _with(cause, conclusion, facts)
+    if cause is None:
+        return conclusion
+    if cause.about.kind is Kind.WIRING and _is_missing(conclusion, delivery, facts) and _has_worker(delivery, facts):
+        conclusion = replace(conclusion, state=State.ELSEWHERE)
+    return _with(cause, conclusion, facts)
 
 
 def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
@@ -77,12 +81,24 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
         return conclusion.state in _ASTRAY
     if not cause.stops_work:
         return False
-    if conclusion.state in _ASTRAY:
+    if conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts):
         return True
     carriers = {one.name for one in (*facts.of_role("relay"), *facts.consumers_of(delivery.queue)) if one.is_at_work}
     others = [one for one in facts.consumers_of(delivery.queue) if one.is_at_work and one.name not in names]
     is_relays = any(relay.name in names for relay in facts.of_role("relay"))
     return conclusion.state in _WITH_THE_BROKER and bool(names & carriers) and (is_relays or not others)
+
+
+def _has_worker(delivery: Delivery, facts: Facts) -> bool:
+    return any(one.is_at_work for one in facts.consumers_of(delivery.queue))
+
+
+def _is_missing(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> bool:
+    """Tell whether it has left, and is neither in its queue, as far as the broker was read, nor in a worker here."""
+    queue = facts.queues.get(delivery.queue)
+    is_not_there = queue is not None and (queue.is_complete or not queue.total_count)
+    is_held = delivery.seen is not None or delivery.in_flight is not None
+    return conclusion.state in _WITH_THE_BROKER and is_not_there and not is_held
 
 
 def cause_of_death(
