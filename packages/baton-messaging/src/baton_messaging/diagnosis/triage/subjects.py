@@ -13,7 +13,7 @@ from uuid import UUID
 from django.utils.functional import Promise
 
 from baton_messaging.diagnosis.triage.facts import Subject
-from baton_messaging.routing.discovery import discover
+from baton_messaging.routing.discovery import Registry
 
 Find = Callable[[Collection[str]], Mapping[str, Subject]]
 Unsettled = Callable[[datetime, int], Iterable[str]]
@@ -36,24 +36,23 @@ class SubjectKind:
     unsettled: Unsettled
 
 
-_KINDS: dict[str, SubjectKind] = {}
+_KINDS: Registry[str, SubjectKind] = Registry("triage")
 
 
 def register(kind: SubjectKind) -> None:
     """Let triage know a kind."""
-    _KINDS[kind.name] = kind
+    _KINDS.add(kind.name, kind)
 
 
 def all_kinds() -> list[SubjectKind]:
     """Return what is registered, in that order."""
-    discover("triage")
-    return list(_KINDS.values())
+    return list(_KINDS.all().values())
 
 
 def label_of(name: str) -> str:
     """Return the kind in the reader's language."""
-    discover("triage")
-    return str(_KINDS[name].label) if name in _KINDS else name
+    kind = _KINDS.get(name)
+    return str(kind.label) if kind else name
 
 
 def find_subjects(events: Mapping[str, Collection[str]]) -> dict[str, tuple[Subject, ...]]:
