@@ -9,14 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion
+from baton_messaging.diagnosis.triage.rules.conclusion import DOCTOR, Conclusion
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.causes import explains
-from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
 
+MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
 RELAY: Final = Resource(Kind.ROLE, "relay")
 BEAT: Final = Resource(Kind.ROLE, "beat")
 COLLECTOR: Final = Resource(Kind.ROLE, "collector")
@@ -61,7 +65,28 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
-    return _nearest_to_the_ground(found)
+    return _nearest_to_the_ground(found) or _server_of(conclusion, delivery, facts)
+
+
+def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
+    """Return the server that the consumer names, if its error says of it what no check has said yet."""
+    told = delivery.held or delivery.failed
+    service = next(_services(delivery, facts), None)
+    if conclusion.state not in (State.RETRYING, State.HELD) or not service or not told or not told.is_transient:
+        return None
+    error = " ".join((delivery.failed.error_text if delivery.failed else "").split())[:MAX_ERROR_CHARS]
+    return Diagnosis(
+        service,
+        what=service.name,
+        status=Status.FINDING,
+        found=format_lazy(_("{server} fails: {error}"), server=service.name, error=error or told.error_class),
+        wanted=_("a server that does what the work needs"),
+        remedy=_("Look at that server and at its settings; what needs it is tried again by itself."),
+        owner=facts.platform,
+        command=DOCTOR,
+        confidence=Confidence.LIKELY,
+        stops_work=True,
+    )
 
 
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
