@@ -22,7 +22,7 @@ from baton_messaging.diagnosis.triage.gather.deadline import SERVERS_SECONDS
 from baton_messaging.health.answers import Answer, NoAnswer, Question, answers_within
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.processes.broker_consumers import unknown_consumers
-from baton_messaging.recovery.findings import contradicting
+from baton_messaging.recovery.findings import Contradiction, contradicting
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +33,7 @@ class ServersSnapshot:
 
     broker: BrokerSnapshot
     causes: tuple[Diagnosis, ...] = ()
-    contradictions: dict[str, tuple[Diagnosis, ...]] = field(default_factory=dict)  # by key
+    contradictions: dict[str, tuple[Contradiction, ...]] = field(default_factory=dict)  # by key
 
 
 def ask_servers(
