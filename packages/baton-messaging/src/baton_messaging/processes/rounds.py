@@ -6,6 +6,7 @@ Relay and collector have the loop itself in common, too, its end and its back-of
 import signal
 import threading
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -19,6 +20,7 @@ from django.db import connection
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.conf import baton
 from baton_messaging.database.errors import is_passing
+from baton_messaging.health.condition import Condition
 from baton_messaging.health.refusals import classify
 from baton_messaging.processes.backoff import backoff_seconds
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
@@ -26,7 +28,7 @@ from baton_messaging.processes.introduction import introduce
 
 log = structlog.get_logger(__name__)
 
-LOG_SECONDS: Final = 3.0  # between two lines about trouble
+LOG_SECONDS: Final = 3.0  # between two lines about the same trouble
 MIN_BACKOFF_SECONDS: Final = 0.5
 MAX_BACKOFF_SECONDS: Final = 15.0  # a database or broker that is back is found at most this much later
 
@@ -95,7 +97,8 @@ class RoundProcess(ABC):
         self._stopping = threading.Event()
         self._stopped_by = "stopped"
         self._trouble_count = 0  # in a row
-        self._told_at, self._untold_count = float("-inf"), 0
+        self._told_at: dict[tuple[str, Condition], float] = {}
+        self._untold_count: Counter[tuple[str, Condition]] = Counter()
         self._heartbeat = RoundHeartbeat(role)
 
     def run(self) -> None:
@@ -165,17 +168,21 @@ class RoundProcess(ABC):
         self._heartbeat.wait(self._stopping, seconds)
 
     def _tell(self, event: str, error: Exception, *, again_in_seconds: float) -> None:
-        """Log what the server said, in its own words, once in LOG_SECONDS: an outage must not fill a disk."""
-        self._untold_count += 1
-        if monotonic() - self._told_at < LOG_SECONDS:
-            return
+        """Log what the server said, in its own words.
+
+        The same trouble is told once in LOG_SECONDS, for an outage must not fill a disk; another one at once.
+        """
         refusal = classify(error)
+        trouble = event, refusal.condition
+        self._untold_count[trouble] += 1
+        if monotonic() - self._told_at.get(trouble, float("-inf")) < LOG_SECONDS:
+            return
         log.warning(
             event,
             condition=str(refusal.condition),
             said=refusal.said,
             error_class=type(error.__cause__ or error).__name__,
             again_in_seconds=again_in_seconds,
-            time_count=self._untold_count,
+            time_count=self._untold_count.pop(trouble),
         )
-        self._told_at, self._untold_count = monotonic(), 0
+        self._told_at[trouble] = monotonic()
