@@ -12,14 +12,10 @@ import structlog
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.diagnosis.installation import current_causes
-from baton_messaging.diagnosis.triage.gather.broker import (
-    BrokerSnapshot,
-    broker_connection,
-    broker_question,
-    snapshot_of,
-)
+from baton_messaging.diagnosis.triage.gather.broker import BrokerSnapshot, broker_question, snapshot_of
 from baton_messaging.diagnosis.triage.gather.deadline import SERVERS_SECONDS
 from baton_messaging.health.answers import Answer, NoAnswer, Question, answers_within
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.processes.broker_consumers import unknown_consumers
 from baton_messaging.recovery.findings import Contradiction, contradicting
@@ -66,13 +62,11 @@ def _causes(deadline: Deadline) -> tuple[Diagnosis, ...]:
 
 def _strangers(deadline: Deadline) -> list[Diagnosis]:
     """Return who consumes here and is not known here. Of a broker that does not answer the causes tell."""
-    with broker_connection() as broker:
-        try:
-            broker.ensure_connection(max_retries=0)
-        except BROKER_ERRORS:
-            return []
-        with statements_within(deadline):
+    try:
+        with broker_connection(deadline) as broker, statements_within(deadline):
             return unknown_consumers(broker, deadline.seconds_left)
+    except BROKER_ERRORS:
+        return []
 
 
 def _value(answer: Answer[Any] | None, *, without: Any) -> Any:
