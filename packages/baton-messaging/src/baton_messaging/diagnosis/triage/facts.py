@@ -4,7 +4,7 @@ Everything is as of ``Facts.now``, the database's clock, so that a worker or a w
 change the answer. None always means: not there. What is not *known* is told by ``broker`` and ``database``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -89,7 +89,7 @@ class Facts:
     database: Reach = ANSWERS
     causes: tuple[Diagnosis, ...] = ()
     contradictions: tuple[Diagnosis, ...] = ()  # between what the rows say and what there is
-    needs: Mapping[Resource, tuple[Resource, ...]] = field(default_factory=dict)
+    needs: Mapping[Resource, Sequence[Resource]] = field(default_factory=dict)
 
     def of_role(self, role: str) -> list[Process]:
         """Return the processes of a role."""

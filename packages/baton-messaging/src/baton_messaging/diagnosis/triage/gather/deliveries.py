@@ -25,6 +25,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.events import is_known
+from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
@@ -87,24 +88,13 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
     )
 
 
-def needs_of(consumers: Iterable[str], processes: Iterable[Process] = ()) -> dict[Resource, tuple[Resource, ...]]:
-    """Return what each consumer needs (its queue, the servers that it names), and a queue that a worker gave up."""
-    needs = {
-        Resource(Kind.CONSUMER, consumer): (
-            Resource(Kind.QUEUE, queue_name_of(consumer)),
-            *(Resource(Kind.SERVICE, name) for name in _services(consumer)),
-        )
-        for consumer in consumers
-    }
+def needs_of(consumers: Iterable[str], processes: Iterable[Process] = ()) -> dict[Resource, list[Resource]]:
+    """Return what each consumer needs, and each queue that a worker gave up: that worker."""
+    needs = needs_of_consumers(consumers)
     for process in processes:
         for queue in process.unconsumed_queues:
-            there = Resource(Kind.QUEUE, queue)
-            needs[there] = (*needs.get(there, ()), Resource(Kind.PROCESS, process.name))
+            needs.setdefault(Resource(Kind.QUEUE, queue), []).append(Resource(Kind.PROCESS, process.name))
     return needs
-
-
-def _services(consumer: str) -> Iterable[str]:
-    return getattr(current_app.tasks.get(consumer), "depends_on", ())
 
 
 def _lock(in_flight: InFlight | None, snapshot: Snapshot) -> LockWait | None:
