@@ -8,15 +8,17 @@ is itself a cause.
 import threading
 from collections.abc import Iterable
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.diagnosis.servers.look import Seen, compared, seen_by_processes
-from baton_messaging.health.answers import answers_within
+from baton_messaging.health.answers import Question, answers_within
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.health.resource import Kind
 from baton_messaging.health.run import run_checks
+from baton_messaging.processes.broker_consumers import unknown_consumers
 from baton_messaging.processes.comparison import wiring_differences
 from baton_messaging.processes.findings import process_findings
 
@@ -82,16 +84,24 @@ class _Stored:
         return monotonic() - self._started
 
     def read(self, deadline_seconds: float) -> None:
-        """Read what there is. An error is the database's, which has a look of its own."""
-        answer = answers_within(deadline_seconds, {"stored": self._ask})["stored"]
-        if answer.value is not None:
-            self.seen, self.findings = answer.value
+        """Read what there is. An error is the database's or the broker's, which have looks of their own."""
+        questions: dict[str, Question[Any]] = {"stored": self._ask, "strangers": _strangers}
+        answers = answers_within(deadline_seconds, questions)
+        if answers["stored"].value is not None:
+            self.seen, findings = answers["stored"].value
+            self.findings = [*findings, *(answers["strangers"].value or [])]
             self.has_answered = True
 
     @staticmethod
     def _ask(deadline: Deadline) -> tuple[dict[str, list[Seen]], list[Diagnosis]]:
         with statements_within(deadline):
             return seen_by_processes(), [*wiring_differences(), *process_findings()]
+
+
+def _strangers(deadline: Deadline) -> list[Diagnosis]:
+    """Return who consumes here and is not known here."""
+    with broker_connection(deadline) as broker, statements_within(deadline):
+        return unknown_consumers(broker, deadline.seconds_left)
 
 
 def _findings(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:

@@ -23,6 +23,7 @@ whatever their age, and says "done, but" of the ``consumers`` that a check names
 from typing import Final
 
 from django.db.models import CharField, Exists, OuterRef, Q
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
 from baton_messaging.events import Event
@@ -52,7 +53,7 @@ def was_published(event: type[Event], *, key: str = "pk") -> Exists:
     return Exists(messages)
 
 
-def keys_processed(consumer: str, rows: Rows, *, unless: Q | Exists) -> list[str]:
+def keys_processed(consumer: str, rows: Rows, *, unless: Q | Combinable) -> list[str]:
     """Return the keys of the messages that a consumer processed, unless a row shows the effect.
 
     ``unless`` is a condition on ``OuterRef("key")``, which is text:
