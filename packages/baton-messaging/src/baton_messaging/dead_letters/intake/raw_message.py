@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from kombu.message import Message
 
 from baton_messaging.broker.dead_letter_headers import Death, death_of
 from baton_messaging.conf import baton
+from baton_messaging.database.text import storable
 from baton_messaging.errors import BadBundle
 
 NOWHERE: Final = "baton.?"  # stands in for the consumer of a message that names neither task nor queue
@@ -83,13 +84,12 @@ class Arrival:
             body, encoding = shown.decode("utf-8", "strict" if shown == self.body else "ignore"), "utf-8"
         except UnicodeDecodeError:
             body, encoding = base64.b64encode(shown).decode("ascii"), "base64"
-        headers = json.dumps(self.headers, default=str, skipkeys=True)
         kept = {
             "content_type": self.content_type,
             "body_encoding": encoding,
             "body": body,
             "body_bytes": len(self.body),
-            "headers": self.headers if len(headers) <= MAX_SHOWN_BYTES else headers[:MAX_SHOWN_BYTES],
+            "headers": _shown(self.headers),
         }
         return json.dumps(kept, indent=1, default=str, skipkeys=True)
 
@@ -114,18 +114,32 @@ def read(message: Message) -> Arrival:
 
 def _identity(body: bytes, headers: dict[str, Any]) -> UUID:
     """Hash what does not change when the broker delivers the message again: not the count of deliveries."""
-    deaths = [list(_death_parts(death)) for death in headers.get("x-death") or () if isinstance(death, dict)]
+    told = headers.get("x-death")
+    deaths = [list(_death_parts(death)) for death in told if isinstance(death, dict)] if isinstance(told, list) else []
     return _hash([headers.get("id"), deaths], body)
 
 
 def _hash(parts: list[Any], body: bytes) -> UUID:
-    seen = json.dumps(parts, default=str, sort_keys=True).encode()
+    try:
+        seen = json.dumps(parts, default=str, sort_keys=True).encode()
+    except (RecursionError, TypeError, ValueError):
+        seen = b""  # an id of no shape of ours: the body tells it from others
     return UUID(bytes=hashlib.sha256(seen + b"\x00" + body).digest()[:16])
 
 
 def _death_parts(death: dict[str, Any]) -> Iterator[str]:
     for name in ("queue", "reason", "count", "time"):
-        yield str(death.get(name))
+        value = death.get(name)
+        yield "" if isinstance(value, dict | list) else str(value)
+
+
+def _shown(headers: dict[str, Any]) -> Any:
+    """Return headers for people: as they are, or the beginning of their text."""
+    try:
+        text = json.dumps(headers, default=str, skipkeys=True)
+    except (RecursionError, TypeError, ValueError) as error:
+        return f"cannot be shown: {type(error).__name__}"
+    return headers if len(text) <= MAX_SHOWN_BYTES else text[:MAX_SHOWN_BYTES]
 
 
 def _death_of(headers: dict[str, Any]) -> Death | None:
@@ -139,15 +153,16 @@ def _consumer(headers: dict[str, Any], death: Death | None) -> str:
     """Return the task's name, or a stand-in that leads to the owner of the queue it came from."""
     if task := _name(headers.get("task")):
         return task
-    return f"{death.queue}.?"[:MAX_NAME_LENGTH] if death else NOWHERE
+    return _name(f"{death.queue[:MAX_NAME_LENGTH]}.?") if death else NOWHERE
 
 
 def _name(value: Any) -> str:
-    return value[:MAX_NAME_LENGTH].replace("\x00", "") if isinstance(value, str) else ""
+    return storable(value[:MAX_NAME_LENGTH])[:MAX_NAME_LENGTH] if isinstance(value, str) else ""
 
 
 def _time(value: Any) -> datetime | None:
     try:
-        return datetime.fromisoformat(value)
+        found = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
