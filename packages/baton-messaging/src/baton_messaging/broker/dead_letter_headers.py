@@ -51,7 +51,7 @@ def dead_letter(payload: dict[str, Any], *, queue: str, reason: str, now: dateti
     info = payload["properties"].get("delivery_info") or {}
     exchange = info.get("exchange") or ""
     headers["x-death"] = _add_death(
-        headers.get("x-death") or [],
+        _told(headers),
         {
             "count": 1,
             "reason": reason,
@@ -65,7 +65,11 @@ def dead_letter(payload: dict[str, Any], *, queue: str, reason: str, now: dateti
     headers.setdefault("x-first-death-reason", reason)
     headers.setdefault("x-first-death-exchange", exchange)
     properties = {**payload["properties"], "delivery_info": {"exchange": "", "routing_key": into}}
-    return str(dumps({**payload, "headers": headers, "properties": properties}))
+    try:
+        return str(dumps({**payload, "headers": headers, "properties": properties}))
+    except RecursionError:  # it could be read just so; deeper down the stack it cannot be written
+        plain = {name: value for name, value in headers.items() if isinstance(value, str | int) or name == "x-death"}
+        return str(dumps({**payload, "headers": plain, "properties": properties}))
 
 
 def dead_letter_unreadable(raw: str, *, queue: str, now: datetime, into: str) -> str:
@@ -92,12 +96,18 @@ def is_message(payload: object) -> bool:
     return all(part is None or isinstance(part, dict) for part in parts)
 
 
-def _add_death(deaths: list[dict[str, Any]], death: dict[str, Any]) -> list[dict[str, Any]]:
+def _told(headers: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the deaths that headers tell of. A client may have written anything there: what is none is left out."""
+    told = headers.get("x-death")
+    entries = told if isinstance(told, list) else []
+    return [entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("count", 0), int)]
+
+
+def _add_death(entries: list[dict[str, Any]], death: dict[str, Any]) -> list[dict[str, Any]]:
     """Put the death first; one in the same queue for the same reason only counts up and keeps its time."""
     key = (death["queue"], death["reason"])
-    entries = [entry for entry in deaths if isinstance(entry, dict)]
     earlier = [entry for entry in entries if (entry.get("queue"), entry.get("reason")) == key]
     others = [entry for entry in entries if entry not in earlier]
     if earlier:
-        death = {**earlier[0], "count": int(earlier[0].get("count", 0)) + 1}
+        death = {**earlier[0], "count": earlier[0].get("count", 0) + 1}
     return [death, *others]

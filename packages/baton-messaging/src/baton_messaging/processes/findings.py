@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
+from celery import current_app
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.conf import Team, baton
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Heartbeat
@@ -43,8 +45,15 @@ def _cancelled(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
                 what=_("queues of the command line"),
                 found=format_lazy(_("{process} no longer consumes {queues}: remote control said so"), **names),
                 remedy=format_lazy(_("Restart {process}: it then consumes {queues} again."), **names),
+                owner=_owner_of(row.unconsumed_queues[0]),
+                command=f"celery -A {current_app.main} control add_consumer {row.unconsumed_queues[0]} -d {row.name}",
                 stops_work=True,
             )
+
+
+def _owner_of(queue: str) -> Team:
+    """Return whose the workers of a queue are; of a queue that is not declared, the platform's."""
+    return next((one.owner for one in baton().queues if one.name == queue), platform_owner())
 
 
 def _twins(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
@@ -105,13 +114,23 @@ def _standstills(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
         )
 
 
-def _finding(about: Resource, *, what: Text, found: Text, remedy: Text, stops_work: bool = False) -> Diagnosis:
+def _finding(
+    about: Resource,
+    *,
+    what: Text,
+    found: Text,
+    remedy: Text,
+    owner: Team | None = None,
+    command: str = "",
+    stops_work: bool = False,
+) -> Diagnosis:
     return Diagnosis(
         about=about,
         what=what,
         status=Status.FINDING,
         found=found,
         remedy=remedy,
-        owner=platform_owner(),
+        owner=owner or platform_owner(),
+        command=command,
         stops_work=stops_work,
     )

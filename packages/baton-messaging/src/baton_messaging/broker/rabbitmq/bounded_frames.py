@@ -1,8 +1,14 @@
-"""Frames of a body that is too large are read and dropped: RabbitMQ sends up to 128 MB, and py-amqp keeps all of it.
+"""Frames that would end the process are bounded: bodies of up to 128 MB, headers that py-amqp cannot decode.
+
+A body that is too large is read and dropped; py-amqp would keep all of it.
 
 The broker still has the message, whole: what is rejected goes to the dead letters by itself. Here only what reaches the
 process is bounded: the beginning of the body, and a note of its size, which is no JSON and is refused as such.
-*Source*: AMQP 0-9-1, "Content Framing": the header frame tells the size, body frames follow.
+
+Headers that are nested by thousands of levels, or hold a time after the year 9999, make py-amqp raise what nobody
+expects of a connection: the process would end, and get the same message again. Such a message comes without headers.
+
+*Source*: AMQP 0-9-1, "Content Framing": the header frame tells the size, then the properties; body frames follow.
 """
 
 from collections.abc import Callable
@@ -10,12 +16,15 @@ from struct import pack, unpack_from
 from typing import Any, Final
 
 from amqp.method_framing import frame_handler
+from amqp.serialization import PROPERTY_CLASSES
 
 from baton_messaging.broker.bounds import SAMPLE_BYTES, cut_note
 
 _HEADER: Final = 2
 _BODY: Final = 3
 _SIZE_AT: Final = 4  # in a header frame: after the class and the weight
+_PROPERTIES_AT: Final = 12
+_NO_PROPERTIES: Final = b"\x00\x00"
 
 Frame = tuple[int, int, bytes]
 
@@ -39,9 +48,23 @@ def bounded_frame_handler(connection: Any, callback: Callable[..., Any]) -> Call
             if not body.is_complete:
                 return False
             payload = large.pop(channel).kept()
-        return bool(read((kind, channel, payload)))
+        try:
+            return bool(read((kind, channel, payload)))
+        except Exception:
+            if kind != _HEADER or _has_readable_properties(payload):
+                raise
+        return bool(read((kind, channel, payload[:_PROPERTIES_AT] + _NO_PROPERTIES)))
 
     return on_frame
+
+
+def _has_readable_properties(payload: bytes) -> bool:
+    (class_id,) = unpack_from(">H", payload)
+    try:
+        PROPERTY_CLASSES[class_id](payload, _PROPERTIES_AT)
+    except Exception:  # whatever a foreign table makes of the decoder
+        return False
+    return True
 
 
 class _LargeBody:

@@ -60,10 +60,10 @@ def compared(own: Iterable[Health], seen: Mapping[str, list[Seen]]) -> Iterator[
             yield from _machines(troubled)
         elif health is not None and (not health.does_the_work or not troubled):
             yield from diagnose(health)
-        elif name in COMMON:
-            yield from diagnose(health) if health else ()
+        elif name in COMMON and health is not None and health.condition is Condition.OK:
+            yield from diagnose(health)
             yield from (_cut_off(one) for one in troubled if one.age_seconds < MAX_CERTAIN_AGE_SECONDS)
-        else:
+        else:  # a service, or what this process could not find out
             yield from _at_work(troubled, health)
 
 

@@ -13,6 +13,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process, W
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import Session
 from baton_messaging.health.resource import Resource
+from baton_messaging.recovery.findings import Contradiction
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Facts:
     broker: Reach = ANSWERS
     database: Reach = ANSWERS
     causes: tuple[Diagnosis, ...] = ()
-    contradictions: tuple[Diagnosis, ...] = ()  # between what the rows say and what there is
+    contradictions: tuple[Contradiction, ...] = ()  # between what the rows say and what there is
     needs: Mapping[Resource, Sequence[Resource]] = field(default_factory=dict)
 
     def of_role(self, role: str) -> list[Process]:

@@ -1,6 +1,7 @@
 """Deliveries put together from a snapshot: each message on its way to each consumer."""
 
 import shlex
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
@@ -24,6 +25,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
 )
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
 from baton_messaging.diagnosis.triage.lookup import Lookup
+from baton_messaging.errors import TransientError
 from baton_messaging.events import is_known
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
@@ -156,8 +158,22 @@ def _failed(row: Attempt | None) -> Failed | None:
     if row is None:
         return None
     return Failed(
-        row.attempt, row.error_class, row.failed_at, row.due_at, row.sent_at, row.claimed_until, row.error_message
+        row.attempt,
+        row.error_class,
+        row.failed_at,
+        row.due_at,
+        row.sent_at,
+        row.claimed_until,
+        row.error_message,
+        _is_transient(row.error_class),
     )
+
+
+def _is_transient(error_class: str) -> bool:
+    """Tell whether an error of this name is one of something outside: an app's own, or the operating system's."""
+    module, _dot, name = error_class.rpartition(".")
+    found = getattr(sys.modules.get(module or "builtins"), name, None)
+    return isinstance(found, type) and issubclass(found, TransientError | OSError)
 
 
 def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
@@ -182,7 +198,12 @@ def _held(snapshot: Snapshot, consumer: str, event: str, key: str, message_id: U
         words = [cause.consumer] if cause.consumer else [f"--event={cause.event_name}", f"--key={cause.key}"]
         return Held(cause.paused_at, by=cause.paused_by, why=cause.why, resume=shlex.join(words))
     if isinstance(cause, Circuit) and cause.opened_at:
-        return Held(cause.opened_at, error_class=cause.error_class, next_probe_at=cause.next_probe_at)
+        return Held(
+            cause.opened_at,
+            error_class=cause.error_class,
+            next_probe_at=cause.next_probe_at,
+            is_transient=_is_transient(cause.error_class),
+        )
     return None
 
 

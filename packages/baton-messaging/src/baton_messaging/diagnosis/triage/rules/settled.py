@@ -2,6 +2,7 @@
 
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.rules.causes import step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.messages.position import Position
@@ -15,9 +16,15 @@ def work_failed(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     return Conclusion(State.DEAD, delivery.owner, Step("repeat_work"), True, phrase("work_failed", detail=work.detail))
 
 
-def processed(delivery: Delivery, _facts: Facts) -> Conclusion | None:
-    """The inbox has it: whatever else there is, its effect is in the database, once."""
-    return Conclusion(State.DONE, delivery.owner, NOTHING) if delivery.position is Position.PROCESSED else None
+def processed(delivery: Delivery, facts: Facts) -> Conclusion | None:
+    """The inbox has it: its effect was written, once, unless what the app's checks found says otherwise."""
+    if delivery.position is not Position.PROCESSED:
+        return None
+    cause = next((one for one in facts.contradictions if delivery.consumer in one.consumers), None)
+    if cause is None:
+        return Conclusion(State.DONE, delivery.owner, NOTHING)
+    owner, detail = cause.owner or facts.platform, phrase("done_but", what=cause.what)
+    return Conclusion(State.DONE, owner, step_of(cause), True, detail, confidence=cause.confidence, cause=cause)
 
 
 def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
