@@ -30,6 +30,7 @@ def servers(state_dir: Path) -> Iterator[None]:
             "DJANGO_ALLOWED_HOSTS": LOOPBACK,
             "ORDERS_PER_EMAIL": "0",  # thousands a minute from one client is what the bench is for
             "ORDERS_PER_CLIENT": "0",
+            "PROXY_COUNT": "1",  # the clients of the bench say X-Forwarded-Proto, as the one in front would
             "WEB_HOST": LOOPBACK,
             "WEB_PORT": str(free_port(seed=str(state_dir / "web"))),
             "PYTHONUNBUFFERED": "1",

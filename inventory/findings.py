@@ -5,6 +5,7 @@ Inbox row and reservation are one commit, so there are none, unless somebody del
 """
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Final
 
 from baton_messaging.extend.findings import Rows, finds, keys_processed
@@ -20,6 +21,8 @@ CONSUMER: Final = "inventory.reserve_stock"
 @finds(
     _("orders processed without a reservation"),
     queue="inventory",
+    consumers=[CONSUMER],
+    settled_after=timedelta(0),
     remedy=_(
         "Find out who deleted the reservations, or which release wrote none; then reserve by hand or cancel the order."
     ),

@@ -5,14 +5,17 @@ sale is counted in the transaction that marks its message as processed. So nothi
 past these: a script, an import, a restored table, a worker with another storage.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
 from typing import Final
 from uuid import UUID
 
 from baton_messaging.extend.findings import Rows, finds, keys_processed, was_published
-from django.db.models import Exists, OuterRef, Q, UUIDField
-from django.db.models.functions import Cast, TruncDate
+from django.db.models import Exists, OuterRef, Q, Sum, UUIDField
+from django.db.models.functions import Cast
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from orders.events import OrderPlaced
@@ -21,6 +24,10 @@ from orders.exports.models import Export
 from orders.exports.states import ExportState
 from orders.models import DailySales, Order, OrderStatus
 
+MAX_FILES: Final = 100  # that are looked for at a time: each costs a storage's answer
+MAX_RECORDED: Final = 5_000  # orders of a day, which are looked up one by one
+RECORD_SALE: Final = "orders.record_sale"
+ANSWERED: Final = ("orders.confirm_order", "orders.reject_order")
 PLATFORM: Final = "baton"  # its owner answers for storages, as for all that processes share
 
 
@@ -39,6 +46,8 @@ def orders_without_message(rows: Rows) -> Iterable[object]:
 @finds(
     _("exports that are ready, and whose file is not in this process's storage"),
     queue=PLATFORM,
+    consumers=["orders.build_export"],
+    settled_after=timedelta(0),
     remedy=_(
         'Compare STORAGES["exports"] and BATON_STATE_DIR of the worker that wrote it with those of the web: both must '
         "see one folder or bucket. Then ask for the export again."
@@ -46,25 +55,55 @@ def orders_without_message(rows: Rows) -> Iterable[object]:
 )
 def exports_without_file(rows: Rows) -> Iterable[object]:
     """Return the exports that can be downloaded, as their rows say, and not, as the storage says."""
-    ready = rows.select(Export.objects.filter(state=ExportState.READY), at="finished_at")
+    ready = rows.select(Export.objects.filter(state=ExportState.READY), at="finished_at").order_by("-pk")
     files = storage()
-    return [pk for pk, name in ready.values_list("pk", "file_name") if not files.exists(name)]
+    return [pk for pk, name in ready.values_list("pk", "file_name")[:MAX_FILES] if not files.exists(name)]
 
 
 @finds(
-    _("orders whose sale is not counted in the figures of its day"),
+    _("orders of days whose sales figures do not agree with the orders"),
     queue="orders",
+    consumers=[RECORD_SALE],
+    settled_after=timedelta(0),
     remedy=_("Find out who changed the daily sales; count the day's orders again from the orders themselves."),
 )
 def orders_without_sale(rows: Rows) -> Iterable[object]:
-    """Return the orders that ``record_sale`` has processed, and whose day has no figures."""
-    counted = DailySales.objects.filter(order_count__gt=0).values("day")
-    uncounted = Order.objects.annotate(day=TruncDate("placed_at")).exclude(day__in=counted)
-    return keys_processed(
-        "orders.record_sale",
-        rows,
-        unless=Q(~Exists(uncounted.filter(pk=Cast(OuterRef("key"), UUIDField())))),
-    )
+    """Return the orders that ``record_sale`` has processed, and whose day has other figures."""
+    is_gone = Q(~Exists(Order.objects.filter(pk=Cast(OuterRef("key"), UUIDField()))))
+    orders = Order.objects.filter(pk__in=keys_processed(RECORD_SALE, rows, unless=is_gone))
+    days: dict[date, list[UUID]] = defaultdict(list)
+    for pk, placed_at in orders.order_by("pk").values_list("pk", "placed_at"):
+        days[timezone.localdate(placed_at)].append(pk)
+    return [pk for day, keys in days.items() if not _agrees(rows, day) for pk in keys]
+
+
+def _agrees(rows: Rows, day: date) -> bool:
+    """Tell whether at least as many are counted as were recorded, and at most as many as were placed.
+
+    Asked in this order, so that what is placed and recorded meanwhile is no contradiction. Of a day with more than
+    MAX_RECORDED orders only the second is asked, which is one range of the primary key.
+    """
+    start = timezone.make_aware(datetime.combine(day, time.min))
+    of_day = Order.objects.filter(placed_at__gte=start, placed_at__lt=start + timedelta(days=1))
+    placed = of_day.filter(pk__gte=_first_id(start - timedelta(hours=1)), pk__lt=_first_id(start + timedelta(hours=25)))
+    some = [str(pk) for pk in placed.values_list("pk", flat=True)[: MAX_RECORDED + 1]]
+    recorded = keys_processed(RECORD_SALE, replace(rows, keys=tuple(some)), unless=Q(key=""))
+    counted = DailySales.objects.filter(day=day).aggregate(sum=Sum("order_count"))["sum"] or 0
+    is_enough = len(some) > MAX_RECORDED or len(set(recorded)) <= counted
+    return is_enough and counted <= placed.count()
+
+
+@finds(
+    _("orders that are still accepted, though the inventory's answer was processed"),
+    queue="orders",
+    consumers=ANSWERED,
+    settled_after=timedelta(0),
+    remedy=_("Find out who set their status back; settle each as the inventory answered."),
+)
+def orders_set_back(rows: Rows) -> Iterable[object]:
+    """Return the orders whose answer has been processed, and which wait for it all the same."""
+    accepted = Exists(Order.objects.filter(pk=Cast(OuterRef("key"), UUIDField()), status=OrderStatus.ACCEPTED))
+    return [key for consumer in ANSWERED for key in keys_processed(consumer, rows, unless=Q(~accepted))]
 
 
 def _first_id(at: datetime) -> UUID:

@@ -179,7 +179,10 @@ class Environment(BaseModel):
 
     @classmethod
     def read(cls) -> Self:
-        """Read the variables of this process. Raises ValidationError."""
+        """Read the variables of this process. Raises ValidationError.
+
+        By hand, in one line: docs/decisions/a-library-only-where-lines-go-away.md.
+        """
         return cls.model_validate({name: os.environ[name] for name in cls.model_fields if os.environ.get(name)})
 
     @model_validator(mode="after")

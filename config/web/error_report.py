@@ -14,4 +14,7 @@ class ErrorReportFilter(SafeExceptionReporterFilter):
     def cleanse_setting(self, key: str | int, value: Any) -> Any:
         """Return the value for the page, without the credentials of any address in it."""
         cleansed = super().cleanse_setting(key, value)
-        return _CREDENTIALS.sub(f"{self.cleansed_substitute}@", cleansed) if isinstance(cleansed, str) else cleansed
+        if not isinstance(cleansed, str):
+            return cleansed
+        # Of a lazy text's class `str` is said, too, and `re` does not take it.
+        return _CREDENTIALS.sub(f"{self.cleansed_substitute}@", str(cleansed))

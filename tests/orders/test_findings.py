@@ -5,11 +5,14 @@ from uuid import UUID
 
 import pytest
 from baton_messaging.models import OutboxMessage, ProcessedMessage
+from baton_messaging.publish import publish
 from baton_messaging.recovery.findings import contradicting, findings
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
+from inventory.events import StockReserved
 from inventory.models import Reservation
 from orders import services
 from orders.models import DailySales, Export, Order, SalesIncrement
@@ -74,3 +77,31 @@ def test_a_sale_whose_day_has_no_figures_is_found() -> None:
     assert (str(found.found), str(found.owner)) == (f"1: {order.pk}", "Shop team <shop@example.com>")
     DailySales.objects.add([SalesIncrement(timezone.localdate(order.placed_at), "EUR", order_count=1)])
     assert findings() == []
+
+
+def test_figures_of_a_day_that_count_more_or_fewer_than_there_are_contradict_its_orders() -> None:
+    orders = [an_order_of(minutes_ago=8) for _ in range(2)]
+    ids = list(OutboxMessage.objects.values_list("message_id", flat=True))
+    ProcessedMessage.objects.claim(consumer="orders.record_sale", message_ids=ids, worker="w")
+    DailySales.objects.add([SalesIncrement(timezone.localdate(orders[0].placed_at), "EUR", order_count=1)])
+    key = str(orders[0].pk)
+    (found,) = contradicting([key])[key]
+    assert found.consumers == ("orders.record_sale",)
+    DailySales.objects.update(order_count=2)
+    assert contradicting([key]) == {}
+    DailySales.objects.update(order_count=3)
+    assert key in contradicting([key])
+
+
+def test_an_order_whose_answer_was_processed_and_that_still_waits_is_found_at_once_and_a_day_later() -> None:
+    order = an_order_of(minutes_ago=1)
+    with transaction.atomic():
+        (message_id,) = publish(StockReserved(order_id=order.pk))
+    ProcessedMessage.objects.claim(consumer="orders.confirm_order", message_ids=[message_id], worker="w")
+    for age in (timedelta(0), timedelta(hours=20)):
+        ProcessedMessage.objects.update(processed_at=Now() - age)
+        (found,) = findings(looked_at_for=timedelta(days=1))
+        assert (str(found.found), str(found.owner)) == (f"1: {order.pk}", "Shop team <shop@example.com>")
+    assert findings() == []
+    Order.objects.update(status="confirmed", settled_at=timezone.now())
+    assert findings(looked_at_for=timedelta(days=1)) == []

@@ -88,7 +88,7 @@ def test_a_token_of_a_former_secret_key_still_opens(catalogue: None, settings: A
 
 
 def test_staff_with_the_right_may_cancel_from_this_site_only(catalogue: None) -> None:
-    user = User.objects.create_user("clerk")
+    user = User.objects.create_user("clerk", is_staff=True)
     client = Client(enforce_csrf_checks=True)
     client.force_login(user)
     assert cancel(client, an_order()) == 403

@@ -1,4 +1,4 @@
-"""What goes wrong with mail: the customer care's, whoever runs the mail server."""
+"""What goes wrong with mail: content and recipients are the customer care's, the server is the platform's."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Attempt, DeadLetter
 
 from tests.blame.faults.orders import a_catalogue
-from tests.blame.owners import CARE
+from tests.blame.owners import CARE, PLATFORM
 from tests.blame.stack import ShopStack
 from tests.orders.factories import an_order
 
@@ -31,7 +31,7 @@ def until_it_is_dead(stack: ShopStack, question: Question) -> None:
     stack.wait(mine.exists, what="a dead letter")
 
 
-@fault("mail server refuses", State.RETRYING, CARE, says="MailUnavailable", short=True)
+@fault("mail server refuses", (State.RETRYING, State.HELD), PLATFORM, says="MailUnavailable", short=True)
 def refusing(stack: ShopStack) -> Iterator[Question]:
     stack.mail.replies["greeting"] = "421 go away"
     question = a_mail()
@@ -44,6 +44,15 @@ def silent(stack: ShopStack) -> Iterator[Question]:
     stack.mail.replies["greeting"] = "silence"
     question = a_mail()
     until_running(stack, question)
+    yield question
+    stack.kill_for_good("apps")
+
+
+@fault("mail server was silent for an attempt", (State.RETRYING, State.HELD), PLATFORM, says="MailUnavailable")
+def silent_for_long(stack: ShopStack) -> Iterator[Question]:
+    stack.mail.replies["greeting"] = "silence"
+    question = a_mail()
+    until_it_fails(stack, question)
     yield question
     stack.kill_for_good("apps")
 

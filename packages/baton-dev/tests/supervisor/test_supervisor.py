@@ -16,21 +16,21 @@ from tests.supervisor.dummy_run import DUMMY, Start
 
 def test_a_program_that_is_killed_is_started_again(start: Start) -> None:
     run = start(f"worker: {DUMMY}")
-    first = run.wait_for(r"worker \| working (\d+)")
+    first = run.wait_for(r"worker +\| working (\d+)")
 
     os.kill(int(first), signal.SIGKILL)
 
-    run.wait_for(r"worker \| working \d+", times=2)
-    run.wait_for(r"worker \| was killed by SIGKILL; it is started again")
+    run.wait_for(r"worker +\| working \d+", times=2)
+    run.wait_for(r"worker +\| was killed by SIGKILL; it is started again")
 
 
 def test_a_program_that_keeps_dying_is_never_given_up(start: Start) -> None:
     run = start(f"broken: {sys.executable} -c 'raise SystemExit(\"no database\")'", f"worker: {DUMMY}")
 
-    run.wait_for(r"broken \| keeps failing; next try in", times=2)
-    run.wait_for(r"broken \| no database", times=4)
-    run.wait_for(r"broken \| ended with exit status 1")
-    assert len(re.findall(r"worker \| started", run.output())) == 1
+    run.wait_for(r"broken +\| keeps failing; next try in", times=2)
+    run.wait_for(r"broken +\| no database", times=4)
+    run.wait_for(r"broken +\| ended with exit status 1")
+    assert len(re.findall(r"worker +\| started", run.output())) == 1
 
 
 @pytest.mark.parametrize("victim", ["run", "supervisor"])
@@ -53,15 +53,15 @@ def test_a_killed_broker_comes_back_with_its_messages(start: Start) -> None:
     client = redis.Redis.from_url(Valkey(run.state_dir, with_password=True).url)
     client.set("order", "accepted")
 
-    os.kill(int(run.wait_for(r"valkey \| started \(pid (\d+)\)")), signal.SIGKILL)
+    os.kill(int(run.wait_for(r"valkey +\| started \(pid (\d+)\)")), signal.SIGKILL)
 
-    run.wait_for(r"valkey \| started", times=2)
+    run.wait_for(r"valkey +\| started", times=2)
     wait_until(lambda: _get(client) == b"accepted", what="the message")
 
 
 def test_a_second_run_in_the_same_directory_is_refused_in_one_line(start: Start) -> None:
     run = start(f"worker: {DUMMY}")
-    run.wait_for(r"worker \| working")
+    run.wait_for(r"worker +\| working")
 
     second = start(f"worker: {DUMMY}")
 

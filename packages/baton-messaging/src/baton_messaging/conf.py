@@ -1,4 +1,4 @@
-"""What a project tells Baton: the setting ``BATON``. ``BATON = {"QUEUES": QUEUES}`` is all that is needed.
+"""The setting ``BATON`` configures the package. ``BATON = {"QUEUES": QUEUES}`` is all that is needed.
 
 Every other key has its default here, with its unit and the reason for the number. In the setting the keys are written
 in capitals: ``{"QUEUES": QUEUES, "INBOX_RETENTION_DAYS": 180}``. Read by ``baton().inbox_retention_days``.

@@ -1,4 +1,4 @@
-"""A project's Celery application and settings get from here all that they need of Baton.
+"""Installation gives a project's Celery application and settings all that they need of Baton.
 
     install(app)                                                   # config/celery.py
     CELERY_TASK_QUEUES = celery_queues(QUEUES, delivery_limit=3)   # config/settings/celery.py, and so on

@@ -76,9 +76,46 @@ def test_one_that_hangs_is_left_behind_and_not_asked_twice(gate: threading.Event
     first, second = (run_checks(["hanging"], deadline_seconds=0.2)[0] for _ in range(2))
 
     assert time.monotonic() - started < 5
-    assert first.condition is second.condition is Condition.AWAY
+    assert first.condition is second.condition is Condition.NOT_KNOWN  # so short a silence accuses nobody
     assert first.said.startswith("no answer within 0.2")
     assert asked == [1]
+
+
+def test_silence_accuses_the_server_if_there_was_time_to_listen(gate: threading.Event) -> None:
+    @health_check("hanging")
+    def hang(_deadline: Deadline) -> Health:
+        gate.wait()
+        return Health("hanging", Condition.OK)
+
+    (found,) = run_checks(["hanging"], deadline_seconds=3)
+
+    assert (found.condition, found.said) == (Condition.AWAY, "no answer within 3 s")
+
+
+def test_process_that_computes_all_the_time_accuses_nobody(gate: threading.Event) -> None:
+    @health_check("hanging")
+    def hang(_deadline: Deadline) -> Health:
+        gate.wait()
+        return Health("hanging", Condition.OK)
+
+    @health_check("computing")
+    def compute(_deadline: Deadline) -> Health:
+        while not gate.is_set():
+            pass
+        return Health("computing", Condition.OK)
+
+    found, _computing = run_checks(["hanging", "computing"], deadline_seconds=3)
+
+    assert found.condition is Condition.NOT_KNOWN
+    assert found.said.endswith("but this process or machine was busy")
+
+
+def test_what_a_server_was_seen_to_wait_for_counts_however_late_it_is() -> None:
+    @health_check("waiting")
+    def waiting(_deadline: Deadline) -> Health:
+        return Health("waiting", Condition.REFUSES, "no answer to COMMIT", facts={"waits_for": "IPC/SyncRep"})
+
+    assert run_checks(["waiting"], deadline_seconds=0.2)[0].condition is Condition.REFUSES
 
 
 def test_name_of_no_check_is_not_known() -> None:

@@ -2,11 +2,14 @@
 
 import os
 import signal
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from baton_dev.testing.deadlock import provoke_deadlock
 from baton_dev.testing.processes import Process, relay_command, running, wait_until
 from baton_messaging.models import OutboxMessage
+from baton_messaging.processes.rounds import LOG_SECONDS
 from celery import current_app
 from django.db import connection
 from django.utils import timezone
@@ -43,11 +46,7 @@ def test_sigterm_ends_the_relay_cleanly(tmp_path_factory: pytest.TempPathFactory
 
 
 def test_a_database_restart_is_survived(relay: Process) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    terminate_sessions()
     place(1)
     wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
     assert relay.exit_code is None
@@ -60,16 +59,34 @@ def test_a_deadlock_is_survived(relay: Process) -> None:
     assert relay.exit_code is None
 
 
-def test_a_broker_that_refuses_is_in_the_log_with_its_own_words_and_fills_no_disk(relay: Process) -> None:
-    with current_app.connection_for_write() as broker, broker.channel() as channel:
+def test_a_broker_that_refuses_is_in_the_log_with_its_own_words_and_fills_no_disk(tmp_path: Path) -> None:
+    with (
+        running(relay_command(), log=tmp_path / "relay.log", ready="relay_started") as relay,
+        current_app.connection_for_write() as broker,
+        broker.channel() as channel,
+    ):
+        place(1)
+        wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
+        terminate_sessions()  # what the log has said of the database a moment ago keeps nothing from being said
+        wait_until(lambda: "database_in_trouble" in relay.output(), what="the relay to lose its sessions")
         channel.client.replicaof("127.0.0.1", 9)  # a replica of a primary that is not there
         try:
             place(1)
             wait_until(lambda: relay.output().count("broker_away") >= 2, what="the relay to be refused")
         finally:
             channel.client.replicaof("NO", "ONE")
-    lines = [line for line in relay.output().splitlines() if "broker_away" in line]
+        wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
+        lines = [line for line in relay.output().splitlines() if "broker_away" in line]
     assert all("condition=read-only" in line and "write against a read only replica" in line for line in lines)
-    assert "time_count=1" in lines[0]
-    assert "time_count=1" not in lines[1]  # those between were not told
-    wait_until(lambda: not OutboxMessage.objects.waiting().exists(), what="the relay to send")
+    assert lines[0].endswith("time_count=1")
+    times = [datetime.fromisoformat(line.split()[0]) for line in lines]
+    assert times[1] - times[0] >= timedelta(seconds=LOG_SECONDS)
+
+
+def terminate_sessions() -> None:
+    """End every session but the tests' own, as a restart of the database does."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )

@@ -45,22 +45,26 @@ def board() -> dict[str, Any]:
 
 def desk(subject_id: str) -> dict[str, Any]:
     """Return the owners of the dead letters about the id, as the desk shows them."""
+    from baton_messaging.diagnosis.dead_letters import cause_of_dead_letter, owner_under
     from baton_messaging.models import DeadLetter
 
-    letters = DeadLetter.objects.filter(_about(subject_id)).values("consumer", "owner", "reason")
-    return {"said": [dict(letter) for letter in letters]}
+    told = [
+        {"consumer": one.consumer, "owner": owner_under(cause_of_dead_letter(one), one.owner), "reason": one.reason}
+        for one in DeadLetter.objects.filter(_about(subject_id))
+    ]
+    return {"said": told}
 
 
 def alert(subject_id: str) -> dict[str, Any]:
     """Return whom an alert about the id's open dead letters would go to, and what it would say."""
     from baton_messaging.dead_letters.alerts import Alert
     from baton_messaging.dead_letters.operations.groups import groups_of
+    from baton_messaging.diagnosis.dead_letters import cause_of_group
     from baton_messaging.models import DeadLetter
-    from baton_messaging.routing.ownership import owner_of
 
     told = []
     for group in groups_of(DeadLetter.objects.open().filter(_about(subject_id))):
-        one = Alert("new", group, owner_of(group.consumer))
+        one = Alert("new", group, cause_of_group(group))
         text = render_to_string("baton_messaging/mail/alert.txt", {"alert": one, "group": group})
         told.append({"consumer": group.consumer, "owner": one.owner.name, "text": text})
     return {"said": told}

@@ -1,4 +1,4 @@
-"""What a worker's child does with a bundle that the broker delivered to a consumer.
+"""Consuming runs a bundle that the broker has delivered, in a child of a worker: effects once, failures apart.
 
 The room is the app's team's: from the broker's delivery until the commit the consuming app owns a message. It keeps
 the promises that effects in the database happen once and that a failure never touches its neighbours. In this order:

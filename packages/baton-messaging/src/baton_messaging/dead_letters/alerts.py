@@ -41,14 +41,17 @@ class Alert:
 
     kind: AlertKind
     group: Group
-    owner: Team
     cause: Diagnosis | None = None
+
+    @property
+    def owner(self) -> Team:
+        """Return whose it is, as triage would say: of what is in the way, else of the consumer's queue."""
+        return (self.cause and self.cause.owner) or owner_of(self.group.consumer)
 
     @property
     def recipients(self) -> list[str]:
         """Return whom it is for: who mends the cause, and who decides about the dead letters."""
-        mender = self.cause.owner if self.cause else None
-        return list(dict.fromkeys(team.email for team in (mender, self.owner) if team))
+        return list(dict.fromkeys((self.owner.email, owner_of(self.group.consumer).email)))
 
     @property
     def url(self) -> str:
@@ -102,7 +105,7 @@ def _send(kind: AlertKind, group: Group, last: GroupAlert | None, now: datetime,
         with transaction.atomic():
             if not _claim(kind, group, last, now):
                 return False
-            _tell(Alert(kind, group, owner_of(group.consumer), cause_of(group)))
+            _tell(Alert(kind, group, cause_of(group)))
     except Exception as error:  # the next tick tries again; the other groups must not wait for it
         log.warning("alert_not_sent", consumer=group.consumer, kind=kind, error_class=type(error).__name__)
         return False

@@ -18,6 +18,16 @@ class ExplainedGroup:
     group: Group
     cause: Diagnosis | None
 
+    @property
+    def owner(self) -> str:
+        """Return whose it is, as triage would say."""
+        return owner_under(self.cause, self.group.owner)
+
+
+def owner_under(cause: Diagnosis | None, owner: str) -> str:
+    """Return whose a dead letter is: of what is in its consumer's way, else ``owner``, who decides about it anyway."""
+    return str(cause.owner) if cause and cause.owner else owner
+
 
 def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
     """Return the groups, each with the present cause of its failures if one is known."""

@@ -8,21 +8,25 @@ is itself a cause.
 import threading
 from collections.abc import Iterable
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.diagnosis.servers.look import Seen, compared, seen_by_processes
-from baton_messaging.health.answers import answers_within
+from baton_messaging.health.answers import Question, answers_within
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.health.resource import Kind
 from baton_messaging.health.run import run_checks
+from baton_messaging.processes.broker_consumers import unknown_consumers
 from baton_messaging.processes.comparison import wiring_differences
 from baton_messaging.processes.findings import process_findings
 
 DEADLINE_SECONDS: Final = 1.0  # of the two that an answer of triage may take
+#: Of the deadline, for what the processes and the broker's list tell: it must be there when the looks are.
+STORED_SHARE: Final = 0.75
 #: How long an answer counts for pages that ask every few seconds.
-LIFETIME_SECONDS: Final = 5.0
+LIFETIME_SECONDS: Final = 2.0
 #: The servers that this process looks at itself; services are looked at where the work is.
 OWN_LOOKS: Final = ("database", "broker")
 
@@ -31,10 +35,17 @@ _last: tuple[float, tuple[Diagnosis, ...]] | None = None
 
 
 def current_causes(deadline_seconds: float = DEADLINE_SECONDS) -> tuple[Diagnosis, ...]:
-    """Return the findings that stop work (``stops_work``), the one nearest to the ground first.
+    """Return those findings that stop work (``stops_work``).
 
-    Takes ``deadline_seconds`` at most, and raises nothing. Use ``health.causes.fold`` to stand findings of one's own
-    under them.
+    Use ``health.causes.fold`` to stand findings of one's own under them.
+    """
+    return tuple(one for one in current_findings(deadline_seconds) if one.stops_work)
+
+
+def current_findings(deadline_seconds: float = DEADLINE_SECONDS) -> tuple[Diagnosis, ...]:
+    """Return what is wrong with servers, wiring and processes, the nearest to the ground first.
+
+    Takes ``deadline_seconds`` at most, and raises nothing.
     """
     stored = _Stored()
     asking = threading.Thread(target=stored.read, args=(deadline_seconds,), name="stored-health", daemon=True)
@@ -43,15 +54,20 @@ def current_causes(deadline_seconds: float = DEADLINE_SECONDS) -> tuple[Diagnosi
     asking.join(max(0.0, deadline_seconds - stored.age_seconds))
     if stored.has_answered:  # so the database does: what was late is this machine, or the look
         healths = [one for one in healths if not (one.name == "database" and one.condition is Condition.AWAY)]
-    return tuple(_causes([*compared(healths, stored.seen), *stored.findings]))
+    return tuple(_findings([*compared(healths, stored.seen), *stored.findings]))
 
 
 def recent_causes() -> tuple[Diagnosis, ...]:
-    """Return the present causes, a few seconds old at most: for a page that many people have open."""
+    """Return the present causes, as old as ``recent_findings``."""
+    return tuple(one for one in recent_findings() if one.stops_work)
+
+
+def recent_findings() -> tuple[Diagnosis, ...]:
+    """Return the present findings, two seconds old at most: for a page that many people have open."""
     global _last  # noqa: PLW0603 - one answer per process is the point
     with _lock:
         if _last is None or monotonic() - _last[0] > LIFETIME_SECONDS:
-            _last = monotonic(), current_causes()
+            _last = monotonic(), current_findings()
         return _last[1]
 
 
@@ -70,10 +86,12 @@ class _Stored:
         return monotonic() - self._started
 
     def read(self, deadline_seconds: float) -> None:
-        """Read what there is. An error is the database's, which has a look of its own."""
-        answer = answers_within(deadline_seconds, {"stored": self._ask})["stored"]
-        if answer.value is not None:
-            self.seen, self.findings = answer.value
+        """Read what there is. An error is the database's or the broker's, which have looks of their own."""
+        questions: dict[str, Question[Any]] = {"stored": self._ask, "strangers": _strangers}
+        answers = answers_within(deadline_seconds * STORED_SHARE, questions)
+        if answers["stored"].value is not None:
+            self.seen, findings = answers["stored"].value
+            self.findings = [*findings, *(answers["strangers"].value or [])]
             self.has_answered = True
 
     @staticmethod
@@ -82,7 +100,13 @@ class _Stored:
             return seen_by_processes(), [*wiring_differences(), *process_findings()]
 
 
-def _causes(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+def _strangers(deadline: Deadline) -> list[Diagnosis]:
+    """Return who consumes here and is not known here."""
+    with broker_connection(deadline) as broker, statements_within(deadline):
+        return unknown_consumers(broker, deadline.seconds_left)
+
+
+def _findings(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
     order = tuple(Kind)
-    found = [one for one in diagnoses if one.status is Status.FINDING and one.stops_work]
+    found = [one for one in diagnoses if one.status is Status.FINDING]
     return sorted(found, key=lambda one: order.index(one.about.kind))

@@ -1,4 +1,4 @@
-"""All that an app may add to Baton, and what its code may ask while it works.
+"""Extension points: all that an app may add to Baton, and what its code may ask while it works.
 
 An app adds something by a module of a given name at its top. It is imported when somebody asks for what it adds, and
 not before; no line in ``AppConfig.ready()`` is needed. Each has a module of that name here to import from:

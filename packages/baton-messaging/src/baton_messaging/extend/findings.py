@@ -10,8 +10,9 @@ person reads it in ``manage.py reconcile``, doctor and triage, in the log and on
 
 *Units*. The reconciler asks every minute about rows older than ``SETTLED_AFTER`` (5 minutes: everything has had its
 time) and not older than ``LOOKED_AT_FOR`` more (10 minutes: somebody can still act on it). Each row is so looked at
-about ten times, and the price does not grow with the tables. Triage asks about single keys, whatever their age:
-``Rows.select`` does both.
+about ten times, and the price does not grow with the tables. With ``settled_after=timedelta(0)`` a check looks at what
+is new, too: for rows that one transaction writes. The doctor asks about the last day. Triage asks about single keys,
+whatever their age, and says "done, but" of the ``consumers`` that a check names: ``Rows.select`` does all of it.
 
 *Raises*. A check that fails is logged (``check_failed``) and keeps no other from being run.
 
@@ -19,12 +20,18 @@ about ten times, and the price does not grow with the tables. Triage asks about 
 ``was_published`` says no. Of a single key triage may ask then; leave out what is older (``rows.keys`` tells).
 """
 
+from typing import Final
+
 from django.db.models import CharField, Exists, OuterRef, Q
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
 from baton_messaging.events import Event
 from baton_messaging.models import OutboxMessage, ProcessedMessage
 from baton_messaging.recovery.findings import LOOKED_AT_FOR, MAX_EXAMPLES, SETTLED_AFTER, Rows, finds
+
+#: Messages of one consumer that ``keys_processed`` looks at, the newest: a tenth of a second.
+MAX_LOOKED_AT: Final = 20_000
 
 __all__ = [
     "LOOKED_AT_FOR",
@@ -46,7 +53,7 @@ def was_published(event: type[Event], *, key: str = "pk") -> Exists:
     return Exists(messages)
 
 
-def keys_processed(consumer: str, rows: Rows, *, unless: Q | Exists) -> list[str]:
+def keys_processed(consumer: str, rows: Rows, *, unless: Q | Combinable) -> list[str]:
     """Return the keys of the messages that a consumer processed, unless a row shows the effect.
 
     ``unless`` is a condition on ``OuterRef("key")``, which is text:
@@ -57,6 +64,7 @@ def keys_processed(consumer: str, rows: Rows, *, unless: Q | Exists) -> list[str
     messages = OutboxMessage.objects.all()
     if rows.keys is None:
         processed = processed.filter(processed_at__gte=rows.after, processed_at__lt=rows.before)
+        processed = processed.order_by("-pk")[:MAX_LOOKED_AT]
     else:
         messages = messages.filter(key__in=rows.keys)
         processed = processed.filter(message_id__in=messages.values("message_id"))

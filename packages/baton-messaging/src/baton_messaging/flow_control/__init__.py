@@ -1,4 +1,4 @@
-"""What is let through and what waits: pauses by people, and circuit breakers that failures open.
+"""Flow control lets messages wait: pauses by people, and circuit breakers that failures open.
 
 The room is a person's (pauses) and the app team's (its consumers' circuits). It keeps the promise that a failure never
 touches its neighbours: what the outside world breaks must not fill the list of dead letters.

@@ -51,18 +51,26 @@ class Answer(Generic[T]):
     error: Exception | None = None
 
 
-def answers_within(seconds: float, questions: Mapping[str, Question[T]], *, key: str = "") -> dict[str, Answer[T]]:
+def answers_within(
+    seconds: float | Mapping[str, float], questions: Mapping[str, Question[T]], *, key: str = ""
+) -> dict[str, Answer[T]]:
     """Ask all questions at the same time; return an answer to each, in their order, after so many seconds at most.
 
+    ``seconds`` may differ by question: then one that answers while another is waited for has answered.
     With a ``key`` the questions are the same whoever asks them: one that still waits is joined, not repeated.
     """
-    deadline = Deadline.after(seconds)
-    threads = {name: _thread(f"{key}:{name}" if key else "", name, ask, deadline) for name, ask in questions.items()}
-    for thread in threads.values():
-        if thread.ident is not None:
-            thread.join(deadline.seconds_left)
-    overdue = monotonic() - deadline.at
-    return {name: thread.answer or _none(thread, overdue, seconds) for name, thread in threads.items()}
+    limits = seconds if isinstance(seconds, Mapping) else dict.fromkeys(questions, seconds)
+    now = monotonic()
+    deadlines = {name: Deadline(now + limits[name]) for name in questions}
+    threads = {
+        name: _thread(f"{key}:{name}" if key else "", name, ask, deadlines[name]) for name, ask in questions.items()
+    }
+    overdue = {}
+    for name in sorted(questions, key=limits.__getitem__):
+        if threads[name].ident is not None:
+            threads[name].join(deadlines[name].seconds_left)
+        overdue[name] = monotonic() - deadlines[name].at
+    return {name: thread.answer or _none(thread, overdue[name], limits[name]) for name, thread in threads.items()}
 
 
 class _Thread(threading.Thread, Generic[T]):

@@ -122,7 +122,9 @@ def _looked_at(refusal: Refusal, deadline: Deadline) -> tuple[Refusal, dict[str,
     if "not_told" in facts:
         return refusal, facts
     said = f"it answers questions, and does not take a message: {refusal.said}"
-    return Refusal(Condition.REFUSES, f"{said} ({facts['paused_reason']})" if "paused_reason" in facts else said), facts
+    if not (because := broker_facts.pause(facts)):
+        return Refusal(Condition.REFUSES, said), facts
+    return Refusal(Condition.REFUSES, f"{said} ({because})"), {**facts, "waits_because": because}
 
 
 def _publish_as_relay_does(connection: kombu.Connection) -> None:
@@ -156,11 +158,13 @@ def _send_through(writer: kombu.Connection, reader: kombu.Connection, deadline: 
 def _is_taken(queue: Any, content: str, deadline: Deadline) -> bool:
     for _ in range(_MAX_FOREIGN):
         message = queue.get(no_ack=False)
-        if message is None or deadline.has_passed:
+        if message is None:
             return False
         message.ack()
         if message.payload == content:
             return True
+        if deadline.has_passed:
+            raise TimeoutError("no answer in time")
     return False
 
 

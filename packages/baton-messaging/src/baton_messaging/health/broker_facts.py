@@ -1,6 +1,6 @@
 """Facts about the broker: which server it is, its role, its room, and how its queues differ from what is declared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import kombu
@@ -17,7 +17,8 @@ _REDIS: Final = (
     "uptime_in_seconds", "role", "master_host", "master_port", "master_link_status", "connected_slaves",
     "min_slaves_good_slaves", "used_memory", "maxmemory", "maxmemory_policy", "evicted_keys", "loading", "aof_enabled",
     "aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status", "connected_clients",
-    "blocked_clients", "maxclients", "cluster_enabled", "paused_reason",
+    "blocked_clients", "maxclients", "cluster_enabled", "paused_reason", "paused_actions",
+    "paused_timeout_milliseconds",
 )  # fmt: skip
 
 
@@ -30,6 +31,15 @@ def redis_facts(connection: kombu.Connection) -> dict[str, Any]:
     version = str(info.get("valkey_version") or info.get("redis_version", ""))
     server = {"product": product, "version": version, "id": str(info.get("run_id", ""))}
     return {"server": server, **{name: info[name] for name in _REDIS if name in info}}
+
+
+def pause(facts: Mapping[str, Any]) -> str:
+    """Return that clients are paused, by whom and what they may not do; empty if they are not (CLIENT PAUSE)."""
+    reason = facts.get("paused_reason", "none")
+    if reason == "none":
+        return ""
+    left = int(facts.get("paused_timeout_milliseconds") or 0) / 1_000
+    return f"paused_reason:{reason} paused_actions:{facts.get('paused_actions', '?')}, for {left:.0f} s more"
 
 
 def rabbitmq_facts(connection: kombu.Connection, deadline: Deadline) -> dict[str, Any]:

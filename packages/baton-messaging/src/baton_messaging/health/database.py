@@ -145,12 +145,15 @@ def _looked_at(work: _Work, deadline: Deadline, late: NoAnswer) -> Health:
     if looker.value is None:
         return _health(Condition.AWAY, f"{late} to {step}, and none to a second connection", work.facts())
     waits_for, facts = looker.value
+    facts = {**work.facts(), **facts}
     if waits_for.startswith("Client/"):  # the server waits for us: this machine has no time to ask
-        return _health(Condition.NOT_KNOWN, f"{late} to {step}: the server waits for the one who asks", work.facts())
-    said = f"{late} to {step}: it waits for {waits_for or 'no event that the server tells'}"
+        return _health(Condition.NOT_KNOWN, f"{late} to {step}: the server waits for the one who asks", facts)
+    if not waits_for:  # it computes, or has no processor: that it is late accuses nobody
+        return _health(Condition.NOT_KNOWN, f"{late} to {step}: the server waits for nothing", facts)
+    said = f"{late} to {step}: it waits for {waits_for}"
     if waits_for.endswith("/SyncRep"):
         said += f"; {_standbys(facts.get('replication', {}))}"
-    return _health(Condition.REFUSES, said, {**work.facts(), **facts})
+    return _health(Condition.REFUSES, said, {**facts, "waits_for": waits_for})
 
 
 def _standbys(replication: dict[str, Any]) -> str:

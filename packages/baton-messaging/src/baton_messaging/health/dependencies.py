@@ -3,6 +3,7 @@
 A consumer needs its queue, and what it names itself (``depends_on``) by the names of health checks.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from baton_messaging.health.resource import BROKER, DATABASE, Kind, Resource
@@ -21,14 +22,14 @@ def resource_of_check(name: str) -> Resource:
     return _ONLY_ONE.get(name, Resource(Kind.SERVICE, name))
 
 
-def needs_of_consumers() -> dict[Resource, list[Resource]]:
-    """Return each consumer with the queue that its messages travel through, and the services it depends on."""
+def needs_of_consumers(consumers: Iterable[str] | None = None) -> dict[Resource, list[Resource]]:
+    """Return each consumer (all, if None) with the queue of its messages, and the services it depends on."""
     return {
         Resource(Kind.CONSUMER, consumer): [
             Resource(Kind.QUEUE, queue_name_of(consumer)),
             *(resource_of_check(name) for name in checks_of(consumer)),
         ]
-        for consumer in all_consumers()
+        for consumer in (all_consumers() if consumers is None else consumers)
     }
 
 

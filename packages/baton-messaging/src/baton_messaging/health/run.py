@@ -4,7 +4,8 @@
         print(health.name, health.condition, health.said)
 
 Callable wherever the work runs: in a worker, the relay, the web process, a shell. A check opens its own connections and
-closes them; what it raises is classified, and becomes its answer.
+closes them; what it raises is classified, and becomes its answer. Silence accuses a server only where this process had
+the time to listen (own_time.py), or where the server was seen to wait (the facts ``waits_for``, ``waits_because``).
 """
 
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from typing import Final
 
 from baton_messaging.health.answers import Answer, answers_within
 from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.refusals import of_server
 from baton_messaging.health.registry import check_named, check_names
 
@@ -27,8 +29,12 @@ def run_checks(names: Iterable[str] | None = None, *, deadline_seconds: float = 
     """
     wanted = list(dict.fromkeys(check_names() if names is None else names))
     checks = {name: check for name in wanted if (check := check_named(name))}
+    own_time = OwnTime()
     answers = answers_within(deadline_seconds, checks, key="check")
-    return [_health(name, answers[name]) if name in answers else _no_such(name) for name in wanted]
+    found = [_health(name, answers[name]) if name in answers else _no_such(name) for name in wanted]
+    if any(map(_is_silence, found)) and not own_time.is_evidence():
+        return [_not_heard(one) if _is_silence(one) else one for one in found]
+    return found
 
 
 def _health(name: str, answer: Answer[Health]) -> Health:
@@ -38,6 +44,23 @@ def _health(name: str, answer: Answer[Health]) -> Health:
         return replace(answer.value, name=name, seconds=seconds, checked_at=answer.value.checked_at or now)
     refusal = of_server(answer.error or TypeError("the check returned nothing"))
     return Health(name, refusal.condition, refusal.said, seconds=answer.seconds, checked_at=now)
+
+
+def _is_silence(health: Health) -> bool:
+    """Tell an answer that did not come from one that was no: of no event that the server waits for is told."""
+    if health.condition not in (Condition.AWAY, Condition.REFUSES) or any(health.facts.get(name) for name in _SEEN):
+        return False
+    said = health.said.lower()
+    return any(words in said for words in _SILENCE) and "lock timeout" not in said
+
+
+_SILENCE: Final = ("no answer", "timeout", "timed out")
+#: Facts by which a server has itself told what keeps it from answering.
+_SEEN: Final = ("waits_for", "waits_because")
+
+
+def _not_heard(health: Health) -> Health:
+    return replace(health, condition=Condition.NOT_KNOWN, said=f"{health.said}; but this process or machine was busy")
 
 
 def _no_such(name: str) -> Health:

@@ -119,7 +119,7 @@ def _nameless(broker: kombu.Connection) -> Iterator[Diagnosis]:
         clients: list[dict[str, Any]] = client.client_list()
     for told in clients:
         if told["cmd"] in _TAKING and str(told["db"]) == database and not read_client_name(told["name"]):
-            yield _unknown_here(Stranger("", told["name"] or told["cmd"].upper(), address=str(told["addr"])))
+            yield _client(Stranger("", told["name"] or told["cmd"].upper(), address=str(told["addr"])))
 
 
 # --- RabbitMQ --------------------------------------------------------------------------------------------------------
@@ -171,6 +171,23 @@ def _should_be_connected(row: Heartbeat, broker: kombu.Connection) -> bool:
     address = row.wiring.get("broker", {}).get("address")
     is_here = bool(address == broker_address(broker))
     return row.is_fresh and row.is_consuming and age >= _settling_seconds() and is_here
+
+
+def _client(one: Stranger) -> Diagnosis:
+    """Return the diagnosis of a client that is no process of Baton's: it takes from lists, of which is not told."""
+    names = {"client": one.name, "where": _where(one)}
+    return Diagnosis(
+        about=Resource(Kind.WIRING, one.name),
+        what=_("clients of the broker that are not known here"),
+        status=Status.FINDING,
+        found=format_lazy(_("client {client} ({where}) takes messages and is no process of this project"), **names),
+        wanted=_("each with a heartbeat in this database"),
+        remedy=format_lazy(_("Find {client} ({where}), and stop it or give it a database of its own."), **names),
+        owner=platform_owner(),
+        confidence=Confidence.LIKELY,
+        stops_work=True,
+        command=f"redis-cli CLIENT KILL ADDR {one.address}",
+    )
 
 
 def _unknown_here(one: Stranger) -> Diagnosis:

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
+from celery import current_app
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.conf import Team, baton
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Heartbeat
@@ -18,6 +20,8 @@ from baton_messaging.routing.ownership import platform_owner
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 #: For how long a standstill that is over is worth telling: it explains what looks late.
 STANDSTILL_MINUTES: Final = 10
+#: A shorter one is told, and nothing is to be mended: a busy machine, a snapshot.
+MIN_STANDSTILL_SECONDS: Final = 30.0
 
 
 def process_findings() -> list[Diagnosis]:
@@ -43,8 +47,15 @@ def _cancelled(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
                 what=_("queues of the command line"),
                 found=format_lazy(_("{process} no longer consumes {queues}: remote control said so"), **names),
                 remedy=format_lazy(_("Restart {process}: it then consumes {queues} again."), **names),
+                owner=_owner_of(row.unconsumed_queues[0]),
+                command=f"celery -A {current_app.main} control add_consumer {row.unconsumed_queues[0]} -d {row.name}",
                 stops_work=True,
             )
+
+
+def _owner_of(queue: str) -> Team:
+    """Return whose the workers of a queue are; of a queue that is not declared, the platform's."""
+    return next((one.owner for one in baton().queues if one.name == queue), platform_owner())
 
 
 def _twins(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
@@ -93,11 +104,15 @@ def _standstills(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
             "seconds": f"{longest.stood_still_seconds:.0f}",
             "processes": ", ".join(row.name for row in stood),
         }
+        found = format_lazy(_("On {machine} nothing ran for {seconds} s: {processes}"), **names)
+        if (longest.stood_still_seconds or 0) < MIN_STANDSTILL_SECONDS:
+            yield Diagnosis(Resource(Kind.MACHINE, hostname), _("machines that stood still"), Status.OK, found)
+            continue
         yield Diagnosis(
             about=Resource(Kind.MACHINE, hostname),
             what=_("machines that stood still"),
             status=Status.FINDING,
-            found=format_lazy(_("On {machine} nothing ran for {seconds} s: {processes}"), **names),
+            found=found,
             wanted=_("processes that run all the time"),
             remedy=_("See why: a suspended machine, SIGSTOP, too little processor time. No limit counts that time."),
             owner=platform_owner(),
@@ -105,13 +120,23 @@ def _standstills(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
         )
 
 
-def _finding(about: Resource, *, what: Text, found: Text, remedy: Text, stops_work: bool = False) -> Diagnosis:
+def _finding(
+    about: Resource,
+    *,
+    what: Text,
+    found: Text,
+    remedy: Text,
+    owner: Team | None = None,
+    command: str = "",
+    stops_work: bool = False,
+) -> Diagnosis:
     return Diagnosis(
         about=about,
         what=what,
         status=Status.FINDING,
         found=found,
         remedy=remedy,
-        owner=platform_owner(),
+        owner=owner or platform_owner(),
+        command=command,
         stops_work=stops_work,
     )

@@ -1,4 +1,4 @@
-"""Messages that the broker has lost are sent again, and what no sending can repair is reported.
+"""The reconciler sends again what the broker has lost, and reports what no sending can repair.
 
 The room is the platform's. It keeps the promise that no message is lost, not even by a broker that comes back empty.
 

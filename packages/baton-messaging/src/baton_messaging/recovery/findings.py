@@ -2,7 +2,7 @@
 
 An app contributes a check by ``@finds`` on a function in its ``findings.py``. It is asked in two ways: the reconciler,
 doctor and board ask about a window of the recent past, so that its price does not grow with the tables; triage asks
-about single keys, whatever their age.
+about single keys, whatever their age. The doctor's window is a day: what was changed by hand was right before.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -29,6 +29,7 @@ log = structlog.get_logger(__name__)
 # still act on it. The reconciler comes by every minute, so each row is looked at about ten times.
 SETTLED_AFTER: Final = timedelta(minutes=5)
 LOOKED_AT_FOR: Final = timedelta(minutes=10)
+DAY: Final = timedelta(days=1)
 MAX_EXAMPLES: Final = 5
 
 _Model = TypeVar("_Model", bound=models.Model)
@@ -57,17 +58,21 @@ class Rows:
         return rows.filter(**{f"{key}__in": list(_values_of(field, self.keys))})
 
 
-def recent(*, looked_at_for: timedelta = LOOKED_AT_FOR) -> Rows:
+def recent(*, looked_at_for: timedelta = LOOKED_AT_FOR, settled_after: timedelta = SETTLED_AFTER) -> Rows:
     """Return the rows of the recent past."""
-    until = timezone.now() - SETTLED_AFTER
+    until = timezone.now() - settled_after
     return Rows(until - looked_at_for, until)
 
 
 @dataclass(frozen=True)
 class Contradiction(Diagnosis):
-    """The diagnosis of rows that contradict the messages, with the keys of all that do."""
+    """The diagnosis of rows that contradict the messages, with the keys of all that do.
+
+    ``consumers``: whose effect it is that is missing, where it is known.
+    """
 
     keys: tuple[str, ...] = ()
+    consumers: tuple[str, ...] = ()
 
     @property
     def examples(self) -> tuple[str, ...]:
@@ -90,26 +95,49 @@ class Check:
     what: Text
     queue: str
     remedy: Text
+    consumers: tuple[str, ...] = ()
+    settled_after: timedelta = SETTLED_AFTER
 
 
 _CHECKS: Registry[str, Check] = Registry("findings")
 
 
-def finds(what: Text, *, queue: str, remedy: Text) -> Callable[[Find], Find]:
-    """Register a check. ``queue``: whose owner answers for what is found."""
+def finds(
+    what: Text,
+    *,
+    queue: str,
+    remedy: Text,
+    consumers: Collection[str] = (),
+    settled_after: timedelta = SETTLED_AFTER,
+) -> Callable[[Find], Find]:
+    """Register a check. ``queue``: whose owner answers for what is found.
+
+    ``consumers``: by which one of these it was done, so that triage says "done, but" of that one. ``settled_after``:
+    how old a row must be before it can be wrong; ``timedelta(0)`` for what one transaction writes together.
+    """
 
     def register(function: Find) -> Find:
-        _CHECKS.add(f"{function.__module__}.{function.__name__}", Check(function, what, queue, remedy))
+        _CHECKS.add(
+            f"{function.__module__}.{function.__name__}",
+            Check(function, what, queue, remedy, tuple(consumers), settled_after),
+        )
         return function
 
     return register
 
 
-def findings(rows: Rows | None = None) -> list[Contradiction]:
+def findings(*, looked_at_for: timedelta = LOOKED_AT_FOR) -> list[Contradiction]:
     """Run all checks. One that fails is logged, and keeps no other from being run. Raises when the database is away."""
-    rows = rows or recent()
-    found = ((name, check, _run(name, check, rows)) for name, check in sorted(_CHECKS.all().items()))
+    found = (
+        (name, check, _run(name, check, recent(looked_at_for=looked_at_for, settled_after=check.settled_after)))
+        for name, check in sorted(_CHECKS.all().items())
+    )
     return [_contradiction(name, check, keys) for name, check, keys in found if keys]
+
+
+def checked_consumers() -> frozenset[str]:
+    """Return the consumers whose effect some check looks for: of all others "done" is what the inbox says."""
+    return frozenset(consumer for check in _CHECKS.all().values() for consumer in check.consumers)
 
 
 def contradicting(keys: Collection[str]) -> Mapping[str, list[Contradiction]]:
@@ -146,6 +174,7 @@ def _contradiction(name: str, check: Check, keys: list[str]) -> Contradiction:
         remedy=check.remedy,
         owner=queue_named(check.queue).owner,
         keys=tuple(keys),
+        consumers=check.consumers,
     )
 
 

@@ -15,7 +15,16 @@ PAGE_SIZE: Final = 5_000  # rows looked at in one statement: some tens of millis
 MAX_PAGES: Final = 200  # looked at in one go: behind a backlog of a million rows the others may wait to be marked
 _LOCK: Final = 7_265_636_001  # any number of its own: who else asks for it is another reconciler
 
-_SETTLE: Final = """
+#: Of a row of ``page``: a consumer that it was sent to has neither processed it nor its dead letter.
+IS_MISSING_SOMEWHERE: Final = """EXISTS (
+    SELECT 1 FROM unnest(page.sent_to) AS addressee (consumer)
+    WHERE NOT EXISTS (
+        SELECT 1 FROM baton_inbox AS processed
+        WHERE processed.message_id = page.message_id AND processed.consumer = addressee.consumer
+    ) AND NOT EXISTS (
+        SELECT 1 FROM baton_dead_letter AS dead_letter
+        WHERE dead_letter.message_id = page.message_id AND dead_letter.consumer = addressee.consumer))"""
+_SETTLE: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT id, message_id, published_at, sent_to FROM baton_outbox
         WHERE published_at IS NOT NULL AND settled_at IS NULL AND (published_at, id) > (%(after_at)s, %(after_id)s)
@@ -24,19 +33,12 @@ _SETTLE: Final = """
         UPDATE baton_outbox AS message SET settled_at = clock_timestamp()
         FROM page
         WHERE message.id = page.id AND message.settled_at IS NULL AND message.published_at = page.published_at
-          AND NOT EXISTS (
-            SELECT 1 FROM unnest(page.sent_to) AS addressee (consumer)
-            WHERE NOT EXISTS (
-                SELECT 1 FROM baton_inbox AS processed
-                WHERE processed.message_id = page.message_id AND processed.consumer = addressee.consumer
-            ) AND NOT EXISTS (
-                SELECT 1 FROM baton_dead_letter AS dead_letter
-                WHERE dead_letter.message_id = page.message_id AND dead_letter.consumer = addressee.consumer))
+          AND NOT {IS_MISSING_SOMEWHERE}
         RETURNING 1
     )
     SELECT published_at, id, (SELECT count(*) FROM settled), (SELECT count(*) FROM page)
     FROM page ORDER BY published_at DESC, id DESC LIMIT 1
-"""
+"""  # noqa: S608 - put together of constants
 
 _Place = tuple[datetime, int]  # when a row was published, and its id
 _START: Final[_Place] = (datetime(1970, 1, 1, tzinfo=UTC), 0)

@@ -1,4 +1,4 @@
-"""From the outbox to the broker: due rows are claimed, one bundle is sent per consumer, the confirmed is marked.
+"""The relay takes due rows to the broker: claimed, sent as one bundle per consumer, marked once confirmed.
 
 The room is the platform's: from the producer's commit until the broker's confirm the relay owns a message. It keeps the
 promises that the producer is done at one commit and that no message is lost. ``loop`` is the process; each round sends

@@ -34,7 +34,7 @@ from kombu import Queue
 from kombu.message import Message
 
 from baton_messaging.broker.bounds import check_size
-from baton_messaging.broker.rabbitmq.declarations import Misdeclared, misdeclared
+from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS, Renewal
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.conf import baton
@@ -60,6 +60,7 @@ class Consumer(CeleryConsumer):
             for step in CeleryConsumer.Blueprint.default_steps
         )
 
+    connection: Any  # None while there is none
     renewal_seconds = RENEWAL_SECONDS
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -101,7 +102,7 @@ class Consumer(CeleryConsumer):
     def on_ready(self) -> None:
         """Declare the dead-letter queue once the connection stands."""
         for found in misdeclared(self.connection, self._dead_letter_queues):
-            _complain(found)
+            found.log()
         super().on_ready()
         if self.event_dispatcher:  # else what a full broker does not take would pile up here, for as long as it is full
             self.event_dispatcher._outbound_buffer = deque(
@@ -110,6 +111,8 @@ class Consumer(CeleryConsumer):
 
     def connect(self) -> Any:
         """Connect. A queue that the broker has otherwise is left out until it is migrated: no crash, no loop (F18)."""
+        self.connection = None  # it broke, and nothing is received until there is another one
+        self.while_connecting()  # a broker may let us in and refuse all work: this is then the only turn of the loop
         connection = super().connect()
         queues = self.app.amqp.queues
         wanted = [*queues.consume_from.values(), *(queues[name] for name in self._left_out)]
@@ -119,7 +122,7 @@ class Consumer(CeleryConsumer):
             connection.collect()  # no other code knows of it
             raise
         for one in found:
-            _complain(one)
+            one.log()
         if found:
             self._left_out |= {one.queue for one in found}
             queues.deselect([one.queue for one in found])
@@ -219,10 +222,6 @@ class Consumer(CeleryConsumer):
 
 def _nothing() -> None:
     pass
-
-
-def _complain(found: Misdeclared) -> None:
-    log.error("queue_declared_otherwise", queue=found.queue, remedy=found.remedy, broker_says=found.detail)
 
 
 def dead_letter_queues(queues: Iterable[Queue]) -> list[Queue]:

@@ -168,7 +168,7 @@ def test_what_the_reconciler_cannot_repair_is_told(monkeypatch: pytest.MonkeyPat
     assert ask("rows and their messages").status is Status.OK
     about, what = Resource(Kind.DATA, "parcels"), "parcels without their message"
     missing = Diagnosis(about, what, Status.FINDING, "2: a, b", remedy="Look at them.", owner=WAREHOUSE)
-    monkeypatch.setattr(messages, "findings", lambda: [missing])
+    monkeypatch.setattr(messages, "findings", lambda **_: [missing])
     assert ask("parcels without their message") == missing
 
 

@@ -50,7 +50,7 @@ def test_in_a_sound_installation_there_is_nothing_to_do() -> None:
 def test_a_broker_that_says_nothing_costs_a_deadline_and_hides_nothing_else(
     silent_port: int, broker_url: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(examine, "SERVERS_SECONDS", 2.5)
+    monkeypatch.setattr(examine, "SERVERS_SECONDS", 3.5)  # a busy machine needs longer to accuse a server
     broker_url(f"redis://:s3cr3t-word@127.0.0.1:{silent_port}/0")
     lines = {str(line.what): line for line in examine_all()}
     cause = lines["broker"]

@@ -24,6 +24,7 @@ def counted_parcel() -> Parcel:
     return parcel
 
 
+@pytest.mark.usefixtures("longer_deadlines")
 def test_done_without_its_effect_needs_a_person() -> None:
     parcel = counted_parcel()
     row, *messages = triage(str(parcel.pk)).verdicts

@@ -12,6 +12,7 @@ from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import DATABASE, Kind, Resource
+from baton_messaging.recovery.findings import Contradiction
 
 from tests.diagnosis.triage.world import (
     AGAIN,
@@ -462,6 +463,7 @@ TWO_BROKERS = Diagnosis(
 )
 OF_ANOTHER = replace(TWO_BROKERS, about=Resource(Kind.WIRING, "bulk@host"))
 TWO_KEYS = replace(TWO_BROKERS, about=Resource(Kind.WIRING, "worker@host"))
+GONE = delivery(published=replace(SENT, published_at=ago(0.5)))
 FORGED = replace(OPEN, reason="bad_signature")
 MAIL_NEEDS = {Resource(Kind.CONSUMER, "mail.send"): (MAIL,)}
 SILENT_ALL = (process("relay", **SILENT), process("worker", **SILENT), BEAT)
@@ -480,6 +482,10 @@ SILENT_ALL = (process("relay", **SILENT), process("worker", **SILENT), BEAT)
         (facts(delivery(seen=IN_QUEUE), causes=(OF_ANOTHER,)), State.QUEUED, CARE, None),
         (facts(delivery(published=OLD), queues=EMPTY, causes=(OF_ANOTHER,)), State.ELSEWHERE, PLATFORM, OF_ANOTHER),
         (facts(delivery(dead_letter=FORGED), causes=(TWO_KEYS,)), State.DEAD, PLATFORM, TWO_KEYS),
+        (facts(delivery(), queues=EMPTY, causes=(OF_ANOTHER,)), State.ELSEWHERE, PLATFORM, OF_ANOTHER),
+        (facts(GONE, queues=EMPTY, causes=(OF_ANOTHER,)), State.ELSEWHERE, PLATFORM, OF_ANOTHER),
+        (facts(GONE, queues=EMPTY), State.QUEUED, CARE, None),
+        (facts(delivery(in_flight=hand()), queues=EMPTY, causes=(OF_ANOTHER,)), State.RUNNING, CARE, None),
         (facts(delivery(processed=DONE), causes=(HUNG, TWO_BROKERS)), State.DONE, CARE, None),
         (facts(delivery(held=PAUSE, seen=IN_QUEUE), causes=(HUNG,)), State.HELD, CARE, None),
     ],
@@ -490,6 +496,16 @@ def test_a_cause_takes_the_blame_from_its_victims(
     verdict = first(world)
     assert (verdict.state, verdict.owner, verdict.cause) == (state, owner, cause)
     assert verdict.needs_person == (cause is not None or verdict.state == State.HELD)
+
+
+def test_an_error_of_the_server_that_the_consumer_names_is_the_platforms_before_any_check_has_said_so() -> None:
+    failed = replace(FAILED, error_text="The mail server\nis away", is_transient=True)
+    verdict = first(facts(delivery(failed=failed), needs=MAIL_NEEDS))
+    assert (verdict.state, verdict.owner, verdict.confidence) == (State.RETRYING, PLATFORM, Confidence.LIKELY)
+    assert verdict.cause
+    assert str(verdict.cause.found) == "mail fails: The mail server is away"
+    assert first(facts(delivery(failed=failed))).owner == CARE
+    assert first(facts(delivery(failed=replace(failed, is_transient=False)), needs=MAIL_NEEDS)).owner == CARE
 
 
 def test_what_is_sent_again_and_gone_again_is_taken_by_something_that_is_not_known_here() -> None:
@@ -563,10 +579,16 @@ def test_wrong_clocks_are_told_of() -> None:
 
 
 def test_done_is_not_believed_when_an_effect_is_missing() -> None:
-    missing = Diagnosis(Resource(Kind.DATA, "files"), "no file", Status.FINDING, "1: 42", remedy="look", owner=PLATFORM)
+    missing = Contradiction(
+        Resource(Kind.DATA, "files"), "no file", Status.FINDING, "1: 42", remedy="look", owner=PLATFORM
+    )
     settled = replace(ORDER, is_settled=True)
     row, message = judge(facts(delivery(processed=DONE), subjects=(settled,), contradictions=(missing,)))
     assert (row.state, row.owner, row.step.values, row.needs_person) == (State.DONE, PLATFORM, {"remedy": "look"}, True)
     assert (message.state, message.needs_person) == (State.DONE, False)
     under_way = judge(facts(delivery(seen=IN_QUEUE), subjects=(settled,), contradictions=(missing,)))
     assert [verdict.state for verdict in under_way] == [State.QUEUED]
+    done = delivery(processed=DONE)
+    of_consumer = replace(missing, consumers=(done.consumer,))
+    (only,) = judge(facts(done, subjects=(settled,), contradictions=(of_consumer,)))
+    assert (only.state, only.owner, only.consumer, only.needs_person) == (State.DONE, PLATFORM, done.consumer, True)

@@ -178,6 +178,7 @@ def test_a_database_that_does_not_answer_leaves_the_brokers_questions(
     assert len(answer.open_questions) == 5
 
 
+@pytest.mark.usefixtures("longer_deadlines")
 def test_a_database_that_takes_no_writes_is_to_blame_and_not_the_processes_that_cannot_beat(key: str) -> None:
     place(key)
     relay()
@@ -202,6 +203,7 @@ def test_a_table_that_a_migration_holds_is_reported_and_not_waited_for(key: str)
         cursor.execute("ROLLBACK")
 
 
+@pytest.mark.usefixtures("longer_deadlines")
 def test_a_column_that_is_not_there_is_another_release(key: str) -> None:
     with dedicated_connection() as migration, migration.cursor() as cursor:
         cursor.execute("ALTER TABLE baton_inbox RENAME COLUMN duration_ms TO took_ms")

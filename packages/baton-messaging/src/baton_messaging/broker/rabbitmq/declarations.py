@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import kombu
+import structlog
 from amqp.exceptions import PreconditionFailed
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,10 @@ class Misdeclared:
     def remedy(self) -> str:
         """Return the command that makes it right without losing what is in the queue."""
         return remedy_for(self.queue)
+
+    def log(self) -> None:
+        """Say it, with the remedy."""
+        log.error("queue_declared_otherwise", queue=self.queue, remedy=self.remedy, broker_says=self.detail)
 
 
 def remedy_for(queue: str) -> str:

@@ -9,21 +9,17 @@ from time import monotonic
 from typing import Final
 
 import kombu
-import structlog
 from celery import current_app
 from django.db import Error as DatabaseError
 from django.db import connection
 from kombu.message import Message
 
-from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.renewal import RENEWAL_SECONDS
 from baton_messaging.dead_letters.intake.raw_message import read
 from baton_messaging.dead_letters.intake.transfer import collect
 from baton_messaging.processes.rounds import RoundProcess
 from baton_messaging.routing.queues import dead_letter_queue
-
-log = structlog.get_logger(__name__)
 
 POLL_SECONDS: Final = 1.0  # between questions whether to stop; a message wakes the collector at once
 RECHECK_SECONDS: Final = 5.0  # between checks of a queue that must be migrated first
@@ -37,24 +33,13 @@ class Collector(RoundProcess):
         self._has_complained = False
         self._renewed_at = monotonic()
 
-    def run(self) -> None:
-        """Collect until stopped."""
-        log.info("collector_started")
-        with self._beating():
-            while not self._stopping.is_set():
-                self._collect_until_trouble()
-        log.info("collector_stopped")
+    def _work(self) -> None:
+        connection.ensure_connection()
+        with current_app.connection_for_read() as broker:
+            self._collect_from(broker)
 
-    def _collect_until_trouble(self) -> None:
-        try:
-            connection.ensure_connection()
-            with current_app.connection_for_read() as broker:
-                self._collect_from(broker)
-        except DatabaseError as error:  # away, or out of disk: the messages are safe where they are
-            connection.close()
-            self._back_off("database_in_trouble", error)
-        except BROKER_ERRORS as error:
-            self._back_off("broker_away", error)
+    def _can_wait(self, _error: DatabaseError) -> bool:
+        return True  # whatever the database says: the messages are safe where they are
 
     def _collect_from(self, broker: kombu.Connection) -> None:
         queue = dead_letter_queue()
@@ -83,9 +68,8 @@ class Collector(RoundProcess):
     def _is_declared_otherwise(self, broker: kombu.Connection, queue: kombu.Queue) -> bool:
         """Say so once, with the remedy (F18). The queue keeps what is in it until it is migrated."""
         found = misdeclared(broker, [queue])
-        for one in found:
-            if not self._has_complained:
-                log.error("queue_declared_otherwise", queue=one.queue, remedy=one.remedy, broker_says=one.detail)
+        for one in found if not self._has_complained else ():
+            one.log()
         self._has_complained = bool(found)
         return bool(found)
 

@@ -5,16 +5,15 @@ a connection and then says nothing costs one deadline; what depends on it is ski
 wait then are left behind: the command ends without them.
 """
 
-import threading
-import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import Final
 
-from django.db import connection, connections, transaction
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.diagnosis.doctor.examination import (
     DATABASE,
     RESOURCES,
@@ -24,9 +23,10 @@ from baton_messaging.diagnosis.doctor.examination import (
 )
 from baton_messaging.diagnosis.doctor.redaction import redacted
 from baton_messaging.diagnosis.doctor.servers import Servers
+from baton_messaging.health.answers import Answer, NoAnswer, answers_within
 from baton_messaging.health.causes import fold
 from baton_messaging.health.dependencies import needs_of_consumers
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
 
 #: For all servers together: one that says nothing costs this much.
 SERVERS_SECONDS: Final = 2.5
@@ -53,52 +53,24 @@ def folded(examinations: Iterable[Examination], diagnoses: Iterable[Diagnosis]) 
 
 
 def _examine_together(examinations: Sequence[Examination]) -> Answers:
-    started = time.monotonic()
-    threads = [_ExaminationThread(examination) for examination in examinations]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(max(0.0, started + thread.deadline_seconds - time.monotonic()))
-    return {thread.name: thread.diagnoses() for thread in threads}
+    deadlines = {one.name: one.deadline_seconds for one in examinations}
+    answers = answers_within(deadlines, {one.name: partial(_ask, one) for one in examinations})
+    return {one.name: _diagnoses(one, answers[one.name]) for one in examinations}
 
 
-class _ExaminationThread(threading.Thread):
-    def __init__(self, examination: Examination) -> None:
-        super().__init__(name=examination.name, daemon=True)
-        self._examination = examination
-        self.deadline_seconds = examination.deadline_seconds
-        self._diagnoses: list[Diagnosis] | None = None
-
-    def run(self) -> None:
-        try:
-            with _statement_deadline(self.deadline_seconds) if DATABASE in self._examination.needs else nullcontext():
-                self._diagnoses = list(self._examination.examine())
-        except Exception as error:  # one that fails never stops the others
-            self._diagnoses = [self._open(f"{type(error).__name__}: {_first_line(error)}")]
-        finally:
-            connections.close_all()
-
-    def diagnoses(self) -> list[Diagnosis]:
-        """Return the diagnoses made so far: all, or that there was no answer in time."""
-        if self._diagnoses is None:
-            return [self._open(format_lazy(_("no answer within {seconds:g} s"), seconds=self.deadline_seconds))]
-        return self._diagnoses
-
-    def _open(self, found: object) -> Diagnosis:
-        remedy = _("Look whether that server is there and not overloaded, then ask again.")
-        return unknown(self._examination, found=found, remedy=remedy, command="python manage.py doctor")  # type: ignore[arg-type]
+def _ask(examination: Examination, deadline: Deadline) -> list[Diagnosis]:
+    with statements_within(deadline) if DATABASE in examination.needs else nullcontext():
+        return list(examination.examine())
 
 
-@contextmanager
-def _statement_deadline(seconds: float) -> Iterator[None]:
-    """Let the server end a statement that outlives the deadline.
-
-    For one transaction: behind PgBouncer what a session sets stays with a connection that others get next.
-    """
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{seconds:.3f}s"])
-        yield
+def _diagnoses(examination: Examination, answer: Answer[list[Diagnosis]]) -> list[Diagnosis]:
+    if answer.value is not None:
+        return answer.value
+    found: Text = f"{type(answer.error).__name__}: {_first_line(answer.error)}"
+    if isinstance(answer.error, NoAnswer):
+        found = format_lazy(_("no answer within {seconds:g} s"), seconds=examination.deadline_seconds)
+    remedy = _("Look whether that server is there and not overloaded, then ask again.")
+    return [unknown(examination, found=found, remedy=remedy, command="python manage.py doctor")]
 
 
 def _skipped(examination: Examination, silent: Collection[str]) -> Diagnosis:
@@ -107,5 +79,5 @@ def _skipped(examination: Examination, silent: Collection[str]) -> Diagnosis:
     return Diagnosis(examination.about, examination.name, Status.UNKNOWN, found, confidence=Confidence.OPEN)
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: Exception | None) -> str:
     return (str(error).strip().splitlines() or [""])[0]

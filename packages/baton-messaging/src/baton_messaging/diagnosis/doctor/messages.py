@@ -19,7 +19,7 @@ from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY, State
-from baton_messaging.recovery.findings import findings
+from baton_messaging.recovery.findings import DAY, findings
 from baton_messaging.routing.ownership import platform_owner
 
 #: Seconds. A relay that lives sends within one; after a crash its lease (30 s) must end first.
@@ -165,7 +165,7 @@ WHAT, WANTED = _("rows and their messages"), _("none that contradict each other"
 @examines("rows and their messages", needs=(DATABASE,))
 def examine_rows() -> Iterator[Diagnosis]:
     """Run the checks that apps have registered: what must not be, though every message counts as done."""
-    found = findings()
+    found = findings(looked_at_for=DAY)
     yield from found
     if not found:
         yield observed(True, WHAT, found=_("no contradiction"), wanted=WANTED, remedy="")

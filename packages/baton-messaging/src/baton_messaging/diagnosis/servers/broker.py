@@ -35,6 +35,7 @@ _BY_WORD: Final[tuple[tuple[str, Text, str], ...]] = (
     ("NOREPLICAS", _("Bring its replicas back, or lower min-replicas-to-write."), "CONFIG SET min-replicas-to-write 0"),
     ("max number of clients", _("Close connections, or raise maxclients. See who holds them."), "CLIENT LIST"),
     ("CLUSTERDOWN", _("Bring the missing nodes of the cluster back."), "CLUSTER INFO"),
+    ("paused_reason", _("Its clients are paused: let them go on, or wait until the pause ends."), "CLIENT UNPAUSE"),
     ("BUSY", _("A script runs without end: end it."), "SCRIPT KILL"),
 )
 
@@ -138,6 +139,11 @@ def _of_redis(health: Health, address: Address) -> tuple[Text, str]:
 
 def _of_rabbitmq(health: Health, address: Address) -> tuple[Text, str]:
     vhost, user = shlex.quote(address.vhost), shlex.quote(address.user)
+    if health.condition is Condition.FULL and "limit" in health.said:
+        text = _("Close connections or queues, or raise the limit: of the vhost, or of the user.")
+        of_user = "user" in health.said.lower() and "vhost" not in health.said.lower()
+        clear = f"clear_user_limits {user} all" if of_user else f"clear_vhost_limits -p {vhost}"
+        return text, f"rabbitmqctl {clear}"
     match health.condition:
         case Condition.NOT_PERMITTED:
             text = _("Give user {user} its rights in vhost {vhost} back, or correct its password in CELERY_BROKER_URL.")

@@ -14,7 +14,7 @@ from baton_messaging.diagnosis.servers.sessions import told, waiting_sessions
 from baton_messaging.diagnosis.servers.settings import harmful_settings, read_only_setting
 from baton_messaging.health import resource
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Status, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.routing.ownership import platform_owner
@@ -24,8 +24,6 @@ MAX_CONNECTION_SHARE: Final = 0.9
 #: Seconds of a commit: more, and each message takes that long at least.
 MAX_COMMIT_SECONDS: Final = 1.0
 
-#: A commit that did not come back in time, and waits for nothing: a busy machine does that, too.
-_LATE: Final = "it waits for no event"
 _WANTED: Final = _("a server that commits what it is given")
 _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("the database does not answer"),
@@ -61,7 +59,6 @@ def well(health: Health) -> Text:
 def trouble(health: Health) -> Diagnosis:
     """Return why the work stands still, and what mends it."""
     remedy, command = _remedy(health)
-    is_only_late = _LATE in health.said
     found = _FOUND[health.condition]
     return Diagnosis(
         resource.DATABASE,
@@ -72,8 +69,7 @@ def trouble(health: Health) -> Diagnosis:
         remedy,
         platform_owner(),
         command=command,
-        confidence=Confidence.LIKELY if is_only_late else Confidence.SURE,
-        stops_work=not is_only_late,
+        stops_work=True,
     )
 
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis import commands
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.locks import Session
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.routing.ownership import platform_owner
@@ -37,7 +38,7 @@ def waiting_sessions(facts: Mapping[str, Any], now: datetime | None) -> Iterator
     blocking = set()
     for session in facts.get("blockers") or ():
         since = _moment(session.get("blocks_since"))
-        if since is None or now is None or (now - since).total_seconds() >= MAX_BLOCKED_SECONDS:
+        if _is_forgotten(session) or not since or not now or (now - since).total_seconds() >= MAX_BLOCKED_SECONDS:
             blocking.add(session["pid"])
             yield _blocker(session, since)
     for session in facts.get("idle_in_transaction") or ():
@@ -47,6 +48,12 @@ def waiting_sessions(facts: Mapping[str, Any], now: datetime | None) -> Iterator
         if (transaction.get("seconds") or 0) >= MAX_IDLE_SECONDS:
             yield _prepared(transaction)
     yield from _horizon(facts)
+
+
+def _is_forgotten(session: Mapping[str, Any]) -> bool:
+    """Tell whether it does nothing while others wait for it, and is none of ours: it goes on when a person does."""
+    is_idle = str(session.get("state") or "").startswith("idle")
+    return is_idle and not Session(0, application=str(session.get("application") or "")).is_ours
 
 
 def _blocker(session: Mapping[str, Any], since: datetime | None) -> Diagnosis:

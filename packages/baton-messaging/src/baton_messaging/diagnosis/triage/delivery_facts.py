@@ -39,7 +39,10 @@ class Processed:
 
 @dataclass(frozen=True)
 class Failed:
-    """The last attempt. ``number`` 0: none yet, it was held back or is replayed. ``error_text``: a sentence."""
+    """The last attempt. ``number`` 0: none yet, it was held back or is replayed. ``error_text``: a sentence.
+
+    ``is_transient``: its class says that something outside is not available, and nothing of the message.
+    """
 
     number: int
     error_class: str
@@ -48,6 +51,7 @@ class Failed:
     sent_at: datetime | None = None
     claimed_until: datetime | None = None
     error_text: str = ""
+    is_transient: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class DeadLetterFacts:
 
 @dataclass(frozen=True)
 class Held:
-    """A pause or an open circuit. ``resume`` are the words that end a pause."""
+    """A pause or an open circuit. ``resume`` are the words that end a pause, ``is_transient`` as of an attempt."""
 
     since: datetime
     by: str = ""
@@ -74,6 +78,7 @@ class Held:
     resume: str = ""
     error_class: str = ""
     next_probe_at: datetime | None = None
+    is_transient: bool = False
 
     @property
     def is_pause(self) -> bool:

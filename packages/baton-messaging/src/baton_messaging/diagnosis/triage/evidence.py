@@ -7,7 +7,9 @@ from typing import Final
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery, InFlight, Process
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot
 from baton_messaging.diagnosis.triage.verdict import Phrase, phrase
+from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import LockWait, Session
+from baton_messaging.health.resource import Kind
 from baton_messaging.recovery.loss_rule import MARGIN
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
@@ -27,6 +29,13 @@ def trail(delivery: Delivery, facts: Facts) -> tuple[Phrase, ...]:
         *_work(delivery),
         *_inbox(delivery),
     )
+
+
+def evidence_of(cause: Diagnosis) -> Phrase:
+    """Return what a diagnosis has found, as a phrase; of rows it has found keys, so it says of what."""
+    if cause.about.kind is Kind.DATA:
+        return phrase("contradiction", what=cause.what, found=cause.found)
+    return phrase("cause", found=cause.found)
 
 
 def _outbox(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:

@@ -4,7 +4,7 @@ Everything is as of ``Facts.now``, the database's clock, so that a worker or a w
 change the answer. None always means: not there. What is not *known* is told by ``broker`` and ``database``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process, W
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import Session
 from baton_messaging.health.resource import Resource
+from baton_messaging.recovery.findings import Contradiction
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,9 @@ class Facts:
     broker: Reach = ANSWERS
     database: Reach = ANSWERS
     causes: tuple[Diagnosis, ...] = ()
-    contradictions: tuple[Diagnosis, ...] = ()  # between what the rows say and what there is
-    needs: Mapping[Resource, tuple[Resource, ...]] = field(default_factory=dict)
+    contradictions: tuple[Contradiction, ...] = ()  # between what the rows say and what there is
+    checked_consumers: frozenset[str] = frozenset()  # whose effect was looked for
+    needs: Mapping[Resource, Sequence[Resource]] = field(default_factory=dict)
 
     def of_role(self, role: str) -> list[Process]:
         """Return the processes of a role."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from baton_messaging.diagnosis.rendering import waiting_names
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import phrase_of_session, trail
+from baton_messaging.diagnosis.triage.evidence import evidence_of, phrase_of_session, trail
 from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Facts, Reach
 from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
 from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
@@ -66,7 +66,7 @@ def _judge_delivery(delivery: Delivery, facts: Facts) -> Verdict:
 
 
 def _of_cause(cause: Diagnosis) -> Iterator[Phrase]:
-    yield phrase("cause", found=cause.found)
+    yield evidence_of(cause)
     if cause.victims:
         yield phrase("victims", count=len(cause.victims), names=waiting_names(cause))
 

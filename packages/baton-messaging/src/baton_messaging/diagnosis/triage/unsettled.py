@@ -16,28 +16,22 @@ from django.db import connection
 
 from baton_messaging.diagnosis.triage.subjects import all_kinds
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.recovery.settlement import IS_MISSING_SOMEWHERE
 
 MAX_COUNTED: Final = 10_000  # keys of one source; beyond that the figure means "at least"
 MAX_LOOKED_AT: Final = 30_000  # sent rows, of which the consumers' marks are looked up: a third of a second
 
-_SENT: Final = """
+_SENT: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT message_id, key, published_at, sent_to FROM baton_outbox
         WHERE settled_at IS NULL AND published_at < %(before)s ORDER BY published_at LIMIT %(looked_at)s
     )
     SELECT stuck.key, stuck.published_at, looked_at.count
     FROM (SELECT count(*) FROM page) AS looked_at LEFT JOIN (
-        SELECT key, published_at FROM page WHERE EXISTS (
-            SELECT 1 FROM unnest(page.sent_to) AS addressee (consumer)
-            WHERE NOT EXISTS (
-                SELECT 1 FROM baton_inbox AS processed
-                WHERE processed.message_id = page.message_id AND processed.consumer = addressee.consumer
-            ) AND NOT EXISTS (
-                SELECT 1 FROM baton_dead_letter AS dead_letter
-                WHERE dead_letter.message_id = page.message_id AND dead_letter.consumer = addressee.consumer))
+        SELECT key, published_at FROM page WHERE {IS_MISSING_SOMEWHERE}
     ) AS stuck ON true
     ORDER BY stuck.published_at LIMIT %(limit)s
-"""
+"""  # noqa: S608 - put together of constants
 
 _Row = tuple[str, datetime | None]
 

@@ -9,17 +9,19 @@ from time import monotonic
 from typing import Any, Final
 
 import kombu
-from celery import current_app
 
 from baton_messaging.broker.inspect.depth import Depth, depths
 from baton_messaging.broker.inspect.find import Search, locate
+from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
 from baton_messaging.diagnosis.triage.gather.deadline import reason, search_seconds
 from baton_messaging.health.answers import Answer, Question
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.messages.message_ids import ids_in_body
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
-CONNECT_SECONDS: Final = 1.0
+#: Of the deadline, so that a broker which says nothing is quoted as its client puts it.
+SPARE_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class BrokerSnapshot:
 def broker_question(queues: Collection[str], message_ids: Collection[str]) -> Question[BrokerSnapshot]:
     """Return the question for the depth of the queues, and where in them and in the dead-letter queue messages are."""
     seconds = search_seconds()  # here, because the thread that asks has a context of its own
-    return lambda _deadline: _read(queues, message_ids, seconds)
+    return lambda deadline: _read(queues, message_ids, seconds, deadline.earlier(SPARE_SECONDS))
 
 
 def snapshot_of(answer: Answer[Any]) -> BrokerSnapshot:
@@ -47,22 +49,12 @@ def snapshot_of(answer: Answer[Any]) -> BrokerSnapshot:
     return BrokerSnapshot(Reach(False, reason(answer.error)))
 
 
-def _read(queues: Collection[str], message_ids: Collection[str], seconds: float) -> BrokerSnapshot:
-    with broker_connection() as broker:
+def _read(queues: Collection[str], message_ids: Collection[str], seconds: float, deadline: Deadline) -> BrokerSnapshot:
+    with broker_connection(deadline) as broker:
         names = [*queues, DEAD_LETTER_QUEUE]
         snapshot = BrokerSnapshot(depths=depths(broker, names), is_full=_is_full(broker))
         search = locate(broker, names, message_ids, by=monotonic() + seconds, ids_in=ids_in_body)
         return replace(snapshot, search=search, is_searchable=broker.transport.driver_type == "redis")
-
-
-def broker_connection() -> kombu.Connection:
-    """Return a connection that waits for nothing longer than CONNECT_SECONDS."""
-    connection = current_app.connection_for_read(connect_timeout=CONNECT_SECONDS, heartbeat=0)
-    limits: dict[str, Any] = {"socket_timeout": CONNECT_SECONDS, "socket_connect_timeout": CONNECT_SECONDS}
-    if connection.transport.driver_type == "amqp":
-        limits = {"read_timeout": CONNECT_SECONDS, "write_timeout": CONNECT_SECONDS}
-    connection.transport_options = {**(connection.transport_options or {}), **limits, "max_retries": 0}
-    return connection
 
 
 def _is_full(broker: kombu.Connection) -> bool:

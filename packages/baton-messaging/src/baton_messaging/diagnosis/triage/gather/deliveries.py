@@ -1,6 +1,7 @@
 """Deliveries put together from a snapshot: each message on its way to each consumer."""
 
 import shlex
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
@@ -24,7 +25,9 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
 )
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
 from baton_messaging.diagnosis.triage.lookup import Lookup
+from baton_messaging.errors import TransientError
 from baton_messaging.events import is_known
+from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
@@ -87,24 +90,13 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
     )
 
 
-def needs_of(consumers: Iterable[str], processes: Iterable[Process] = ()) -> dict[Resource, tuple[Resource, ...]]:
-    """Return what each consumer needs (its queue, the servers that it names), and a queue that a worker gave up."""
-    needs = {
-        Resource(Kind.CONSUMER, consumer): (
-            Resource(Kind.QUEUE, queue_name_of(consumer)),
-            *(Resource(Kind.SERVICE, name) for name in _services(consumer)),
-        )
-        for consumer in consumers
-    }
+def needs_of(consumers: Iterable[str], processes: Iterable[Process] = ()) -> dict[Resource, list[Resource]]:
+    """Return what each consumer needs, and each queue that a worker gave up: that worker."""
+    needs = needs_of_consumers(consumers)
     for process in processes:
         for queue in process.unconsumed_queues:
-            there = Resource(Kind.QUEUE, queue)
-            needs[there] = (*needs.get(there, ()), Resource(Kind.PROCESS, process.name))
+            needs.setdefault(Resource(Kind.QUEUE, queue), []).append(Resource(Kind.PROCESS, process.name))
     return needs
-
-
-def _services(consumer: str) -> Iterable[str]:
-    return getattr(current_app.tasks.get(consumer), "depends_on", ())
 
 
 def _lock(in_flight: InFlight | None, snapshot: Snapshot) -> LockWait | None:
@@ -166,8 +158,22 @@ def _failed(row: Attempt | None) -> Failed | None:
     if row is None:
         return None
     return Failed(
-        row.attempt, row.error_class, row.failed_at, row.due_at, row.sent_at, row.claimed_until, row.error_message
+        row.attempt,
+        row.error_class,
+        row.failed_at,
+        row.due_at,
+        row.sent_at,
+        row.claimed_until,
+        row.error_message,
+        _is_transient(row.error_class),
     )
+
+
+def _is_transient(error_class: str) -> bool:
+    """Tell whether an error of this name is one of something outside: an app's own, or the operating system's."""
+    module, _dot, name = error_class.rpartition(".")
+    found = getattr(sys.modules.get(module or "builtins"), name, None)
+    return isinstance(found, type) and issubclass(found, TransientError | OSError)
 
 
 def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
@@ -192,7 +198,12 @@ def _held(snapshot: Snapshot, consumer: str, event: str, key: str, message_id: U
         words = [cause.consumer] if cause.consumer else [f"--event={cause.event_name}", f"--key={cause.key}"]
         return Held(cause.paused_at, by=cause.paused_by, why=cause.why, resume=shlex.join(words))
     if isinstance(cause, Circuit) and cause.opened_at:
-        return Held(cause.opened_at, error_class=cause.error_class, next_probe_at=cause.next_probe_at)
+        return Held(
+            cause.opened_at,
+            error_class=cause.error_class,
+            next_probe_at=cause.next_probe_at,
+            is_transient=_is_transient(cause.error_class),
+        )
     return None
 
 

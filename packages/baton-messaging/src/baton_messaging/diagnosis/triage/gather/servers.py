@@ -9,20 +9,17 @@ from typing import Any
 
 import structlog
 
-from baton_messaging.broker.errors import BROKER_ERRORS
-from baton_messaging.database.deadline import Deadline, statements_within
+from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis.installation import current_causes
 from baton_messaging.diagnosis.triage.gather.broker import (
     BrokerSnapshot,
-    broker_connection,
     broker_question,
     snapshot_of,
 )
 from baton_messaging.diagnosis.triage.gather.deadline import SERVERS_SECONDS
 from baton_messaging.health.answers import Answer, NoAnswer, Question, answers_within
 from baton_messaging.health.diagnosis import Diagnosis
-from baton_messaging.processes.broker_consumers import unknown_consumers
-from baton_messaging.recovery.findings import contradicting
+from baton_messaging.recovery.findings import Contradiction, checked_consumers, contradicting
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +30,8 @@ class ServersSnapshot:
 
     broker: BrokerSnapshot
     causes: tuple[Diagnosis, ...] = ()
-    contradictions: dict[str, tuple[Diagnosis, ...]] = field(default_factory=dict)  # by key
+    contradictions: dict[str, tuple[Contradiction, ...]] = field(default_factory=dict)  # by key
+    checked_consumers: frozenset[str] = frozenset()  # whose effect was looked for
 
 
 def ask_servers(
@@ -47,32 +45,21 @@ def ask_servers(
     questions: dict[str, Question[Any]] = {
         "broker": broker_question(queues, message_ids),
         "causes": _causes,
-        "strangers": _strangers,
     }
     if keys:
         questions["contradictions"] = lambda _deadline: contradicting(keys)
     answers = answers_within(seconds, questions)
-    contradictions = _value(answers.get("contradictions"), without={})
+    contradictions = _value(answers.get("contradictions"), without=None)
     return ServersSnapshot(
         snapshot_of(answers["broker"]),
-        (*_value(answers["causes"], without=()), *_value(answers["strangers"], without=())),
-        {key: tuple(found) for key, found in contradictions.items()},
+        _value(answers["causes"], without=()),
+        {key: tuple(found) for key, found in (contradictions or {}).items()},
+        frozenset() if contradictions is None else checked_consumers(),
     )
 
 
 def _causes(deadline: Deadline) -> tuple[Diagnosis, ...]:
     return current_causes(deadline.seconds_left)
-
-
-def _strangers(deadline: Deadline) -> list[Diagnosis]:
-    """Return who consumes here and is not known here. Of a broker that does not answer the causes tell."""
-    with broker_connection() as broker:
-        try:
-            broker.ensure_connection(max_retries=0)
-        except BROKER_ERRORS:
-            return []
-        with statements_within(deadline):
-            return unknown_consumers(broker, deadline.seconds_left)
 
 
 def _value(answer: Answer[Any] | None, *, without: Any) -> Any:

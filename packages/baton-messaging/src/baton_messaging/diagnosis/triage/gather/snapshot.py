@@ -119,7 +119,7 @@ def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
 
 def _single_subject(lookups: Sequence[Lookup]) -> list[str]:
     """Return the key whose effects are checked: a survey is of what is not done."""
-    return [lookup.key for lookup in lookups if lookup.is_subject] if len(lookups) == 1 else []
+    return [lookup.key for lookup in lookups if lookup.key] if len(lookups) == 1 else []
 
 
 def now() -> datetime:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from baton_messaging.conf import Team
+from baton_messaging.diagnosis.triage.evidence import evidence_of
 from baton_messaging.diagnosis.triage.facts import Facts, Subject
 from baton_messaging.diagnosis.triage.rules.causes import step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING
@@ -22,7 +23,8 @@ def judge_rows(facts: Facts, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
     wrong = [verdict for subject in facts.subjects for verdict in _judge_row(facts, subject, verdicts)]
     yield from wrong
     if facts.subjects and not wrong and all(verdict.state == State.DONE for verdict in verdicts):
-        yield from (_done_but(facts, contradiction) for contradiction in facts.contradictions)
+        of_consumers = {verdict.consumer for verdict in verdicts}
+        yield from (_done_but(facts, one) for one in facts.contradictions if of_consumers.isdisjoint(one.consumers))
 
 
 def _judge_row(facts: Facts, subject: Subject, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
@@ -48,7 +50,7 @@ def _done_but(facts: Facts, contradiction: Diagnosis) -> Verdict:
         needs_person=True,
         event=facts.subjects[0].first_event,
         detail=phrase("done_but", what=contradiction.what),
-        evidence=(phrase("contradiction", what=contradiction.what, found=contradiction.found),),
+        evidence=(evidence_of(contradiction),),
         confidence=contradiction.confidence,
         cause=contradiction,
     )

@@ -9,14 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion
+from baton_messaging.diagnosis.triage.rules.conclusion import DOCTOR, Conclusion
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.causes import explains
-from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
 
+MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
 RELAY: Final = Resource(Kind.ROLE, "relay")
 BEAT: Final = Resource(Kind.ROLE, "beat")
 COLLECTOR: Final = Resource(Kind.ROLE, "collector")
@@ -38,7 +42,11 @@ def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Concl
     if conclusion.cause is not None or delivery.lock:  # who holds the lock is as near to the ground as can be
         return conclusion
     cause = _cause(conclusion, delivery, facts)
-    return conclusion if cause is None else _with(cause, conclusion, facts)
+    if cause is None:
+        return conclusion
+    if cause.about.kind is Kind.WIRING and _is_missing(conclusion, delivery, facts) and _has_worker(delivery, facts):
+        conclusion = replace(conclusion, state=State.ELSEWHERE)
+    return _with(cause, conclusion, facts)
 
 
 def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
@@ -57,7 +65,28 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
-    return _nearest_to_the_ground(found)
+    return _nearest_to_the_ground(found) or _server_of(conclusion, delivery, facts)
+
+
+def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
+    """Return the server that the consumer names, if its error says of it what no check has said yet."""
+    told = delivery.held or delivery.failed
+    service = next(_services(delivery, facts), None)
+    if conclusion.state not in (State.RETRYING, State.HELD) or not service or not told or not told.is_transient:
+        return None
+    error = " ".join((delivery.failed.error_text if delivery.failed else "").split())[:MAX_ERROR_CHARS]
+    return Diagnosis(
+        service,
+        what=service.name,
+        status=Status.FINDING,
+        found=format_lazy(_("{server} fails: {error}"), server=service.name, error=error or told.error_class),
+        wanted=_("a server that does what the work needs"),
+        remedy=_("Look at that server and at its settings; what needs it is tried again by itself."),
+        owner=facts.platform,
+        command=DOCTOR,
+        confidence=Confidence.LIKELY,
+        stops_work=True,
+    )
 
 
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
@@ -77,12 +106,24 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
         return conclusion.state in _ASTRAY
     if not cause.stops_work:
         return False
-    if conclusion.state in _ASTRAY:
+    if conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts):
         return True
     carriers = {one.name for one in (*facts.of_role("relay"), *facts.consumers_of(delivery.queue)) if one.is_at_work}
     others = [one for one in facts.consumers_of(delivery.queue) if one.is_at_work and one.name not in names]
     is_relays = any(relay.name in names for relay in facts.of_role("relay"))
     return conclusion.state in _WITH_THE_BROKER and bool(names & carriers) and (is_relays or not others)
+
+
+def _has_worker(delivery: Delivery, facts: Facts) -> bool:
+    return any(one.is_at_work for one in facts.consumers_of(delivery.queue))
+
+
+def _is_missing(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> bool:
+    """Tell whether it has left, and is neither in its queue, as far as the broker was read, nor in a worker here."""
+    queue = facts.queues.get(delivery.queue)
+    is_not_there = queue is not None and (queue.is_complete or not queue.total_count)
+    is_held = delivery.seen is not None or delivery.in_flight is not None
+    return conclusion.state in _WITH_THE_BROKER and is_not_there and not is_held
 
 
 def cause_of_death(
