@@ -69,7 +69,7 @@ def exports_without_file(rows: Rows) -> Iterable[object]:
 )
 def orders_without_sale(rows: Rows) -> Iterable[object]:
     """Return the orders that ``record_sale`` has processed, and whose day has other figures."""
-    is_gone = ~Exists(Order.objects.filter(pk=Cast(OuterRef("key"), UUIDField())))
+    is_gone = Q(~Exists(Order.objects.filter(pk=Cast(OuterRef("key"), UUIDField()))))
     orders = Order.objects.filter(pk__in=keys_processed(RECORD_SALE, rows, unless=is_gone))
     days: dict[date, list[UUID]] = defaultdict(list)
     for pk, placed_at in orders.order_by("pk").values_list("pk", "placed_at"):

@@ -86,6 +86,36 @@ def test_a_worker_that_takes_nothing_of_what_waits_is_dead(worker: Process) -> N
     wait_until(lambda: life_of_process(worker).is_alive, what="a living worker")
 
 
+@contextmanager
+def replica() -> Iterator[None]:
+    """Let Valkey take no writes: it lets everybody in, and refuses all work."""
+    with redis.Redis.from_url(os.environ["CELERY_BROKER_URL"]) as client:
+        client.execute_command("REPLICAOF", "127.0.0.1", "9")
+        try:
+            yield
+        finally:
+            client.execute_command("REPLICAOF", "NO", "ONE")
+
+
+def test_a_worker_whose_broker_refuses_all_work_beats_while_it_tries_again(worker: Process) -> None:
+    rows = Heartbeat.objects.filter(pid=worker.pid)
+    wait_until(rows.filter(is_consuming=True).exists, what="a worker that takes work")
+    with replica():
+        first = wait_until(rows.filter(is_consuming=False).first, what="a worker that takes none")
+        wait_until(rows.filter(beaten_at__gt=first.beaten_at).exists, what="another beat")
+        life = life_of_process(worker)
+        assert (life.is_alive, "READONLY" in life.why or "nothing to take" in life.why) == (True, True), life.why
+    wait_until(rows.filter(is_consuming=True).exists, what="a worker that takes work again", seconds=40)
+
+
+def test_a_process_that_is_silent_while_its_broker_refuses_is_not_restarted() -> None:
+    row = hold([], role="relay", hostname="another", beaten_seconds_ago=600)
+    assert not life_of("relay", row.name).is_alive
+    with replica():
+        life = life_of("relay", row.name)
+        assert (life.is_alive, "READONLY" in life.why) == (True, True), life.why
+
+
 def test_a_worker_that_was_told_to_consume_no_more_is_dead_of_it(empty_broker: None, tmp_path: Path) -> None:
     with running(worker_command("sample", "parcels"), log=tmp_path / "w.log", ready=" ready.") as worker:
         consumes = Heartbeat.objects.filter(pid=worker.pid, is_consuming=True)

@@ -23,6 +23,8 @@ from baton_messaging.processes.comparison import wiring_differences
 from baton_messaging.processes.findings import process_findings
 
 DEADLINE_SECONDS: Final = 1.0  # of the two that an answer of triage may take
+#: Of the deadline, for what the processes and the broker's list tell: it must be there when the looks are.
+STORED_SHARE: Final = 0.75
 #: How long an answer counts for pages that ask every few seconds.
 LIFETIME_SECONDS: Final = 2.0
 #: The servers that this process looks at itself; services are looked at where the work is.
@@ -86,7 +88,7 @@ class _Stored:
     def read(self, deadline_seconds: float) -> None:
         """Read what there is. An error is the database's or the broker's, which have looks of their own."""
         questions: dict[str, Question[Any]] = {"stored": self._ask, "strangers": _strangers}
-        answers = answers_within(deadline_seconds, questions)
+        answers = answers_within(deadline_seconds * STORED_SHARE, questions)
         if answers["stored"].value is not None:
             self.seen, findings = answers["stored"].value
             self.findings = [*findings, *(answers["strangers"].value or [])]

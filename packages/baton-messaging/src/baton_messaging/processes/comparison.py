@@ -17,7 +17,8 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.errors import BROKER_ERRORS
-from baton_messaging.broker.rabbitmq.timeouts import answering_within
+from baton_messaging.database.deadline import Deadline
+from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.processes import wiring
@@ -99,16 +100,14 @@ def _asker(processes: list[Wired]) -> list[Wired]:
 
 
 def _broker_of_asker(processes: list[Wired]) -> dict[str, str]:
-    with current_app.connection_for_read() as broker:
-        address = wiring.broker_address(broker)
-        known = next((one for one in processes if one.says("broker", "address") == address), None)
-        if known:
-            found: dict[str, str] = known.says("broker")
-            return found
-        broker.transport_options = {**(broker.transport_options or {}), "socket_connect_timeout": ANSWER_SECONDS}
-        try:
-            broker.connect_timeout = ANSWER_SECONDS
-            with answering_within(broker, ANSWER_SECONDS):
-                return wiring.broker(broker)
-        except (*BROKER_ERRORS, TimeoutError):
-            return {"address": address, "id": ""}
+    with current_app.connection_for_read() as named:
+        address = wiring.broker_address(named)
+    known = next((one for one in processes if one.says("broker", "address") == address), None)
+    if known:
+        found: dict[str, str] = known.says("broker")
+        return found
+    try:
+        with broker_connection(Deadline.after(ANSWER_SECONDS)) as broker:
+            return wiring.broker(broker)
+    except (*BROKER_ERRORS, TimeoutError):
+        return {"address": address, "id": ""}

@@ -20,6 +20,8 @@ from baton_messaging.routing.ownership import platform_owner
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 #: For how long a standstill that is over is worth telling: it explains what looks late.
 STANDSTILL_MINUTES: Final = 10
+#: A shorter one is told, and nothing is to be mended: a busy machine, a snapshot.
+MIN_STANDSTILL_SECONDS: Final = 30.0
 
 
 def process_findings() -> list[Diagnosis]:
@@ -102,11 +104,15 @@ def _standstills(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
             "seconds": f"{longest.stood_still_seconds:.0f}",
             "processes": ", ".join(row.name for row in stood),
         }
+        found = format_lazy(_("On {machine} nothing ran for {seconds} s: {processes}"), **names)
+        if (longest.stood_still_seconds or 0) < MIN_STANDSTILL_SECONDS:
+            yield Diagnosis(Resource(Kind.MACHINE, hostname), _("machines that stood still"), Status.OK, found)
+            continue
         yield Diagnosis(
             about=Resource(Kind.MACHINE, hostname),
             what=_("machines that stood still"),
             status=Status.FINDING,
-            found=format_lazy(_("On {machine} nothing ran for {seconds} s: {processes}"), **names),
+            found=found,
             wanted=_("processes that run all the time"),
             remedy=_("See why: a suspended machine, SIGSTOP, too little processor time. No limit counts that time."),
             owner=platform_owner(),

@@ -94,7 +94,7 @@ class HeartbeatWriter:
         self._beaten = float("-inf")
         self._news = threading.Event()
         self._stopping = False
-        self._is_in_trouble = False
+        self._is_in_trouble = self._is_written = False
         self._is_consuming = True
         self._writing = threading.Lock()
         self._ended_by = ""
@@ -176,10 +176,13 @@ class HeartbeatWriter:
             said_at, beat = self._said
             now = monotonic()
             _upsert(self._identity, beat=vars(beat), age=now - said_at, uptime=now - self._started)
+            self._is_written = True
             if not self.watch.is_written:
                 self.watch.look_soon()
 
     def _end(self) -> None:
+        if self._said and not self._is_written:
+            self._write()
         _end(self._identity, ended_by=self._ended_by)
 
 

@@ -66,6 +66,8 @@ def _life_of_silent(what: str, row: Heartbeat | None) -> Life:
     if _is_held(row):
         return Life(True, f"cannot tell of {what}: another session holds its row, so it cannot write its heartbeat")
     age = f"{row.age_seconds:.0f} s"
+    if not _is_gone(row) and (trouble := _trouble_of("broker")):
+        return Life(True, f"cannot tell of {row.name}, silent for {age}: it may wait for its broker, which {trouble}")
     return Life(False, f"{row.name} (pid {row.pid}) wrote its last heartbeat {age} ago: it hangs, or was killed")
 
 
@@ -81,6 +83,11 @@ def _is_there(row: Heartbeat) -> bool:
         return False
     started = row.wiring.get("process", {}).get("id")
     return bool(started) and process_id_of(row.pid) == started
+
+
+def _is_gone(row: Heartbeat) -> bool:
+    """Tell whether its process is known to run no more: it ran on this machine."""
+    return row.hostname == socket.gethostname() and bool(row.wiring.get("process", {}).get("id")) and not _is_there(row)
 
 
 def _is_held(row: Heartbeat) -> bool:

@@ -139,7 +139,8 @@ class RoundProcess(ABC):
         try:
             yield
         except BaseException as error:
-            self._stopped_by = f"ended by an error: {type(error).__name__}"
+            self._stopped_by = f"ended by an error: {_named(error)}"
+            self._heartbeat.trouble()  # the first beat, if it could not even start: its row says why
             raise
         finally:
             self._heartbeat.stop(self._stopped_by)
@@ -186,3 +187,10 @@ class RoundProcess(ABC):
             time_count=self._untold_count.pop(trouble),
         )
         self._told_at[trouble] = monotonic()
+
+
+def _named(error: BaseException) -> str:
+    """Return the class of an error and the words of the server that has refused: no value of a row is among them."""
+    refusal = classify(error)
+    is_known = refusal.condition is not Condition.NOT_KNOWN
+    return f"{type(error).__name__}: {refusal.said}" if is_known else type(error).__name__

@@ -18,6 +18,7 @@ from django.db import connection
 
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.database.dedicated_connection import dedicated_connection
+from baton_messaging.health.condition import Condition
 from baton_messaging.health.registry import check_names
 from baton_messaging.health.run import run_checks
 from baton_messaging.processes import wiring
@@ -31,6 +32,7 @@ LOOK_SECONDS: Final = 30.0
 MIN_LOOK_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 3.0  # that a server gets
 #: What each message needs is asked at each look; mail servers, storage and the rest more rarely: nine processes ask.
+_WELL: Final = (Condition.OK, Condition.NOT_KNOWN)
 OFTEN: Final = ("database", "broker", "machine")
 LOOKS_PER_THOROUGH_ONE: Final = 10
 
@@ -180,4 +182,6 @@ class WiringWatch:
             except Exception as error:  # whatever it is: the process has better to do
                 log.debug("wiring_not_looked_at", error_class=type(error).__name__)
             self._stopped.wait(MIN_LOOK_SECONDS)
+            if any(one["condition"] not in _WELL for one in self.health if one["name"] in OFTEN):
+                continue  # what was seen must not outlive its end
             self._soon.wait(LOOK_SECONDS * random.uniform(0.9, 1.1) - MIN_LOOK_SECONDS)  # noqa: S311 - spreads

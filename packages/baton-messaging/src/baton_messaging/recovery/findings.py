@@ -135,6 +135,11 @@ def findings(*, looked_at_for: timedelta = LOOKED_AT_FOR) -> list[Contradiction]
     return [_contradiction(name, check, keys) for name, check, keys in found if keys]
 
 
+def checked_consumers() -> frozenset[str]:
+    """Return the consumers whose effect some check looks for: of all others "done" is what the inbox says."""
+    return frozenset(consumer for check in _CHECKS.all().values() for consumer in check.consumers)
+
+
 def contradicting(keys: Collection[str]) -> Mapping[str, list[Contradiction]]:
     """Return what is wrong with the rows of some keys, by key; keys of which nothing is wrong are left out.
 

@@ -60,6 +60,7 @@ class Consumer(CeleryConsumer):
             for step in CeleryConsumer.Blueprint.default_steps
         )
 
+    connection: Any  # None while there is none
     renewal_seconds = RENEWAL_SECONDS
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -110,6 +111,8 @@ class Consumer(CeleryConsumer):
 
     def connect(self) -> Any:
         """Connect. A queue that the broker has otherwise is left out until it is migrated: no crash, no loop (F18)."""
+        self.connection = None  # it broke, and nothing is received until there is another one
+        self.while_connecting()  # a broker may let us in and refuse all work: this is then the only turn of the loop
         connection = super().connect()
         queues = self.app.amqp.queues
         wanted = [*queues.consume_from.values(), *(queues[name] for name in self._left_out)]

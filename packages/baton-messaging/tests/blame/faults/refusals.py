@@ -49,7 +49,7 @@ def migration(stack: Stack) -> Iterator[Question]:
 
 @fault(
     "database commits nothing: its standby is away",
-    STUCK,
+    (*STUCK, State.QUEUED),  # the relay may have sent it, and wait for its own commit
     PLATFORM,
     says="standby|SyncRep",
     step="synchronous_standby_names",

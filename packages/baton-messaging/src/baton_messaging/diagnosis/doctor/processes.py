@@ -100,10 +100,11 @@ def examine_processes() -> Iterator[Diagnosis]:
     """Find roles that no living process has."""
     beats = list(Heartbeat.objects.exclude(role=Role.WORKER))
     for role, consequence in WANTED.items():
-        yield _role(role, [beat for beat in beats if beat.role == role], consequence)
+        ended = Heartbeat.ended.filter(role=role).order_by("-ended_at").first()
+        yield _role(role, [beat for beat in beats if beat.role == role], consequence, ended)
 
 
-def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text) -> Diagnosis:
+def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text, ended: Heartbeat | None) -> Diagnosis:
     living = [beat for beat in beats if beat.is_fresh]
     idle = [beat for beat in living if not beat.is_consuming and beat.trouble != Trouble.BROKER_FULL]
     about = Resource(Kind.ROLE, role)
@@ -132,11 +133,19 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text) -> Diagnosi
         bool(living),
         str(role),
         about=about,
-        found=_names(living) or format_lazy(_("no heartbeat: {consequence}"), consequence=consequence),
+        found=_names(living) or _absence(beats, consequence, ended),
         wanted=wanted,
-        remedy=format_lazy(_("Start one: {role}."), role=role.label),
+        remedy=format_lazy(_("Mend what ended it, which its log tells, and start one: {role}."), role=role.label)
+        if ended
+        else format_lazy(_("Start one: {role}."), role=role.label),
         command=_command(role),
     )
+
+
+def _absence(silent: Sequence[Heartbeat], consequence: Text, ended: Heartbeat | None) -> Text:
+    if not silent and ended is None:
+        return format_lazy(_("no heartbeat: {consequence}"), consequence=consequence)
+    return format_lazy(_("no heartbeat: {consequence}; {last}"), consequence=consequence, last=_last(silent, ended))
 
 
 def _command(role: Role) -> str:

@@ -6,10 +6,10 @@ All checks run at the same time. Nothing else of the doctor's is asked of a serv
 from collections.abc import Iterator
 from typing import Final
 
-from django.db import DatabaseError
-
+from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE
-from baton_messaging.diagnosis.servers.look import compared, seen_by_processes
+from baton_messaging.diagnosis.servers.look import Seen, compared, seen_by_processes
+from baton_messaging.health.answers import answers_within
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.registry import check_named, check_names
@@ -33,11 +33,17 @@ class Servers:
         names = [name for name in check_names() if check_named(name)]
         healths = run_checks(names, deadline_seconds=self._deadline_seconds - _REST_SECONDS)
         self.silent = frozenset(_silent(healths))
-        try:
-            seen = {} if DATABASE in self.silent else seen_by_processes()
-        except DatabaseError:  # of which the checks have told
-            seen = {}
-        yield from compared(healths, seen)
+        yield from compared(healths, {} if DATABASE in self.silent else _seen())
+
+
+def _seen() -> dict[str, list[Seen]]:
+    """Return what the processes have seen, or nothing, if the database does not tell in time: its check says why."""
+    return answers_within(_REST_SECONDS / 2, {"seen": _ask})["seen"].value or {}
+
+
+def _ask(deadline: Deadline) -> dict[str, list[Seen]]:
+    with statements_within(deadline):
+        return seen_by_processes()
 
 
 def _silent(healths: list[Health]) -> Iterator[str]:

@@ -22,6 +22,8 @@ from baton_messaging.models import Heartbeat
 
 #: Seconds after which what a process has seen may have passed.
 MAX_CERTAIN_AGE_SECONDS: Final = 60.0
+#: The same of database and broker, which a process in trouble looks at every five seconds: longer, and it has passed.
+MAX_COMMON_AGE_SECONDS: Final = 12.0
 #: What every process needs, and each asks so often that only what is new counts.
 COMMON: Final = ("database", "broker")
 #: What is different on each host.
@@ -62,7 +64,7 @@ def compared(own: Iterable[Health], seen: Mapping[str, list[Seen]]) -> Iterator[
             yield from diagnose(health)
         elif name in COMMON and health is not None and health.condition is Condition.OK:
             yield from diagnose(health)
-            yield from (_cut_off(one) for one in troubled if one.age_seconds < MAX_CERTAIN_AGE_SECONDS)
+            yield from (_cut_off(one) for one in troubled if one.age_seconds < MAX_COMMON_AGE_SECONDS)
         else:  # a service, or what this process could not find out
             yield from _at_work(troubled, health)
 
@@ -97,12 +99,12 @@ def _at_work(troubled: list[Seen], own: Health | None) -> Iterator[Diagnosis]:
 def _cut_off(one: Seen) -> Diagnosis:
     """Return the diagnosis of a process that alone does not reach what all others do."""
     (diagnosis, *_others) = diagnose(one.health)
-    found = _("{process} sees: {found}; other processes do not")
+    found = _("{process} saw {age} ago: {found}; other processes do not")
     return replace(
         diagnosis,
         about=Resource(Kind.PROCESS, one.process),
         status=Status.FINDING,
-        found=format_lazy(found, process=one.process, found=diagnosis.found),
+        found=format_lazy(found, process=one.process, age=duration(one.age_seconds), found=diagnosis.found),
         confidence=Confidence.LIKELY,
         since=one.health.checked_at,
     )

@@ -8,12 +8,17 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis import commands
+from baton_messaging.health import resource
 from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.routing.ownership import platform_owner
 
 #: A time-out on the role below this ends statements that are merely busy. Seconds.
 MIN_TIMEOUT_SECONDS: Final = 30.0
+#: Below this, statements of relay and workers do not come to their end at all.
+MIN_STATEMENT_SECONDS: Final = 0.5
+#: Below this, each lock that two of them want for a moment ends one of them.
+MIN_LOCK_SECONDS: Final = 0.05
 _UNITS: Final = {"": 0.001, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
 _TIMEOUTS: Final = ("statement_timeout", "lock_timeout", "transaction_timeout", "idle_in_transaction_session_timeout")
 
@@ -23,8 +28,9 @@ def harmful_settings(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     for setting in _of_ours(facts):
         name, value = setting["name"], setting["value"]
         if _is_harmful(name, value):
+            stops_work = _ends_all_work(name, value)
             yield Diagnosis(
-                Resource(Kind.SETTING, name),
+                resource.DATABASE if stops_work else Resource(Kind.SETTING, name),
                 format_lazy(_("{name} of the database's role"), name=name),
                 Status.FINDING,
                 format_lazy(
@@ -38,6 +44,7 @@ def harmful_settings(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
                 _("Take it back: it ends work that is only busy, or lets committed work be lost."),
                 platform_owner(),
                 command=_reset(setting),
+                stops_work=stops_work,
             )
 
 
@@ -53,6 +60,12 @@ def _of_ours(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Return what is set for our role, our database, or both."""
     ours = (facts.get("server") or {}).get("user")
     return (setting for setting in facts.get("settings") or () if setting.get("user") in (None, ours))
+
+
+def _ends_all_work(name: str, value: str) -> bool:
+    if name not in ("statement_timeout", "transaction_timeout", "lock_timeout"):
+        return False
+    return 0 < _seconds(value) < (MIN_LOCK_SECONDS if name == "lock_timeout" else MIN_STATEMENT_SECONDS)
 
 
 def _is_harmful(name: str, value: str) -> bool:

@@ -90,6 +90,7 @@ class Facts:
     database: Reach = ANSWERS
     causes: tuple[Diagnosis, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()  # between what the rows say and what there is
+    checked_consumers: frozenset[str] = frozenset()  # whose effect was looked for
     needs: Mapping[Resource, Sequence[Resource]] = field(default_factory=dict)
 
     def of_role(self, role: str) -> list[Process]:

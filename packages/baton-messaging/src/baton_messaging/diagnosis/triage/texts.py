@@ -105,6 +105,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "open_circuit": _("open circuit"),
     "replay_planned": _("a replay that tries others first"),
     "reserved_by": _("taken by %(worker)s"),
+    "children_hang": _("taken by %(worker)s, whose child processes begin nothing"),
     "taken_by_a_worker": _("taken by a worker"),
     "on_worker": _("on %(worker)s"),
     "waits_for_session": _(

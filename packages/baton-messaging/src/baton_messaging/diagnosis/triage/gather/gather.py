@@ -62,6 +62,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         broker=snapshot.servers.broker.reach,
         causes=snapshot.servers.causes,
         contradictions=snapshot.servers.contradictions.get(lookup.key, ()),
+        checked_consumers=snapshot.servers.checked_consumers,
         needs=needs_of({delivery.consumer for delivery in deliveries}, snapshot.processes),
     )
 

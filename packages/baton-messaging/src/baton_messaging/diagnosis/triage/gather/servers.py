@@ -19,7 +19,7 @@ from baton_messaging.diagnosis.triage.gather.broker import (
 from baton_messaging.diagnosis.triage.gather.deadline import SERVERS_SECONDS
 from baton_messaging.health.answers import Answer, NoAnswer, Question, answers_within
 from baton_messaging.health.diagnosis import Diagnosis
-from baton_messaging.recovery.findings import Contradiction, contradicting
+from baton_messaging.recovery.findings import Contradiction, checked_consumers, contradicting
 
 log = structlog.get_logger(__name__)
 
@@ -31,6 +31,7 @@ class ServersSnapshot:
     broker: BrokerSnapshot
     causes: tuple[Diagnosis, ...] = ()
     contradictions: dict[str, tuple[Contradiction, ...]] = field(default_factory=dict)  # by key
+    checked_consumers: frozenset[str] = frozenset()  # whose effect was looked for
 
 
 def ask_servers(
@@ -48,11 +49,12 @@ def ask_servers(
     if keys:
         questions["contradictions"] = lambda _deadline: contradicting(keys)
     answers = answers_within(seconds, questions)
-    contradictions = _value(answers.get("contradictions"), without={})
+    contradictions = _value(answers.get("contradictions"), without=None)
     return ServersSnapshot(
         snapshot_of(answers["broker"]),
         _value(answers["causes"], without=()),
-        {key: tuple(found) for key, found in contradictions.items()},
+        {key: tuple(found) for key, found in (contradictions or {}).items()},
+        frozenset() if contradictions is None else checked_consumers(),
     )
 
 

@@ -21,6 +21,8 @@ from baton_messaging.health.diagnosis import Confidence
 STARTING_SECONDS: Final = 30.0
 # Seconds beyond a hard limit after which a worker is not merely late with killing.
 LIMIT_SLACK_SECONDS: Final = 15.0
+# Seconds without a message begun or finished after which children that could take one are not merely slow.
+IDLE_CHILDREN_SECONDS: Final = 20.0
 
 
 def running(delivery: Delivery, facts: Facts) -> Conclusion | None:
@@ -29,15 +31,26 @@ def running(delivery: Delivery, facts: Facts) -> Conclusion | None:
     if in_flight is None or not in_flight.process.is_fresh:
         return None
     if in_flight.started_at is None:
-        return Conclusion(
-            State.QUEUED, delivery.owner, WAIT, detail=phrase("reserved_by", worker=in_flight.process.name)
-        )
+        return _not_begun(delivery, in_flight.process, facts)
     limit = delivery.limits.hard_limit_seconds + LIMIT_SLACK_SECONDS
     at_work_seconds = in_flight.process.seconds_at_work(in_flight.started_at, facts.now)
     if delivery.limits.hard_limit_seconds and at_work_seconds > limit:
         step = Step("restart_worker", {"worker": in_flight.process.name})
         return Conclusion(State.RUNNING, delivery.owner, step, True, phrase("beyond_its_limit"))
     return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=phrase("on_worker", worker=in_flight.process.name))
+
+
+def _not_begun(delivery: Delivery, worker: Process, facts: Facts) -> Conclusion:
+    """Its main process has taken it. With children that run nothing and have finished nothing for long, they hang."""
+    long_ago = facts.now - timedelta(seconds=IDLE_CHILDREN_SECONDS)
+    has_waited = delivery.left_at is not None and delivery.left_at < long_ago
+    finishes_nothing = worker.last_finished_at is None or worker.last_finished_at < long_ago
+    detail = phrase("reserved_by", worker=worker.name)
+    if worker.running_count or not (has_waited and finishes_nothing):
+        return Conclusion(State.QUEUED, delivery.owner, WAIT, detail=detail, confidence=Confidence.LIKELY)
+    step = Step("restart_worker", {"worker": worker.name})
+    detail = phrase("children_hang", worker=worker.name)
+    return Conclusion(State.QUEUED, delivery.owner, step, True, detail, confidence=Confidence.LIKELY)
 
 
 def broker_away(_delivery: Delivery, facts: Facts) -> Conclusion | None:

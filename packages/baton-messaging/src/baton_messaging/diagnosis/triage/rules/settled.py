@@ -5,6 +5,7 @@ from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.causes import step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
+from baton_messaging.health.diagnosis import Confidence
 from baton_messaging.messages.position import Position
 
 
@@ -17,12 +18,17 @@ def work_failed(delivery: Delivery, _facts: Facts) -> Conclusion | None:
 
 
 def processed(delivery: Delivery, facts: Facts) -> Conclusion | None:
-    """The inbox has it: its effect was written, once, unless what the app's checks found says otherwise."""
+    """The inbox has it: its effect was written, once, unless what the app's checks found says otherwise.
+
+    Sure only where a check has looked for that effect: a trigger, a policy or another mail server may have eaten it.
+    """
     if delivery.position is not Position.PROCESSED:
         return None
     cause = next((one for one in facts.contradictions if delivery.consumer in one.consumers), None)
     if cause is None:
-        return Conclusion(State.DONE, delivery.owner, NOTHING)
+        is_checked = delivery.consumer in facts.checked_consumers
+        confidence = Confidence.SURE if is_checked else Confidence.LIKELY
+        return Conclusion(State.DONE, delivery.owner, NOTHING, confidence=confidence)
     owner, detail = cause.owner or facts.platform, phrase("done_but", what=cause.what)
     return Conclusion(State.DONE, owner, step_of(cause), True, detail, confidence=cause.confidence, cause=cause)
 
@@ -36,7 +42,9 @@ def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
         step = Step(
             "replay", dead_letter_id=dead_letter.pk, command=f"python manage.py dead_letters show {dead_letter.pk}"
         )
-        return Conclusion(State.DEAD, delivery.owner, step, True, phrase("reason", reason=dead_letter.reason))
+        confidence = Confidence.LIKELY if _is_of_database(dead_letter.error_class) else Confidence.SURE
+        detail = phrase("reason", reason=dead_letter.reason)
+        return Conclusion(State.DEAD, delivery.owner, step, True, detail, confidence=confidence)
     if dead_letter.state == "discarded":
         step = Step("decided", dead_letter_id=dead_letter.pk)
         return Conclusion(State.DEAD, delivery.owner, step, detail=phrase("discarded", reason=dead_letter.reason))
@@ -44,6 +52,11 @@ def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
         step = Step("wait_for_canary", dead_letter_id=dead_letter.pk)
         return Conclusion(State.HELD, delivery.owner, step, detail=phrase("replay_planned"))
     return None
+
+
+def _is_of_database(error_class: str) -> bool:
+    """Tell whether the database refused a statement: a right, a trigger or a migration may be to blame, not the app."""
+    return error_class.startswith("django.db.utils.")
 
 
 def work_running(delivery: Delivery, facts: Facts) -> Conclusion | None:
