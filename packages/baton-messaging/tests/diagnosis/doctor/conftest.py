@@ -19,7 +19,7 @@ def beat(name: str, role: str, **fields: Any) -> Heartbeat:
 
 
 @pytest.fixture
-def living(db: None) -> None:
+def living(db: None, fresh_heartbeats: None) -> None:
     """Let there be a heartbeat of every process."""
     for role in ("relay", "collector", "beat"):
         beat(f"{role}@test", role)

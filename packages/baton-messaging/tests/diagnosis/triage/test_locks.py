@@ -47,7 +47,7 @@ def test_a_lock_of_a_worker_is_waited_for_unless_the_worker_does_nothing() -> No
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("empty_broker", "longer_deadlines")
+@pytest.mark.usefixtures("empty_broker", "fresh_heartbeats", "longer_deadlines")
 def test_the_child_that_waits_is_found_by_the_name_of_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("baton_messaging.health.locks.MIN_WAIT_SECONDS", 0)
     (row,) = send()

@@ -13,7 +13,10 @@ from django.conf import settings as configured
 
 from tests.recovery.situations import CONSUMER, hold, lose, process, send
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker", "longer_deadlines")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("empty_broker", "fresh_heartbeats", "longer_deadlines"),
+]
 SOON = "Wait a minute: the reconciler sends it again."
 GRACE = "Wait: the reconciler sends it again within a minute from "
 QUEUE = "Wait: the reconciler sends it again when queue sample is empty, or ten later messages of it are processed."
