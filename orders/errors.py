@@ -72,8 +72,8 @@ class NotThePlacer(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "Only whoever placed an order can cancel it: send the token of the placing answer (cancel_url), or use the "
-            "browser that placed it."
+            "Only whoever placed an order can cancel it. Expected a POST to cancel_url of the placing answer, which "
+            "has ?token= with its cancel_token, or the cookie placed_by that came with that answer; got neither."
         )
 
 

@@ -294,6 +294,15 @@ def test_the_processes_role_may_log_in_and_do_nothing_that_is_not_granted(postgr
                     connection.execute(statement)
 
 
+def test_the_owner_is_a_superuser_in_tests_only(state_dir: Path) -> None:
+    with Postgres(state_dir) as postgres, psycopg.connect(postgres.url) as connection:
+        asked = "SELECT usesuper, pg_get_userbyid(datdba) FROM pg_user, pg_database"
+        asked += " WHERE usename = current_user AND datname = current_database()"
+        assert connection.execute(asked).fetchall() == [(False, "baton")]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("COPY (SELECT 1) TO PROGRAM 'true'")
+
+
 def test_data_of_an_earlier_release_gets_the_processes_role(postgres_dir: Path) -> None:
     with Postgres(postgres_dir, durable=False):
         pass

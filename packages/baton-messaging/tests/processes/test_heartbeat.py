@@ -11,7 +11,8 @@ from baton_messaging.messages.message_ids import message_ids_in
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes import heartbeat as heartbeat_module
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
-from django.db import OperationalError, connection
+from baton_messaging.processes.rounds import RoundProcess
+from django.db import OperationalError, ProgrammingError, connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -122,3 +123,20 @@ GOOD = '{"message_id": "0190d3c2-7a00-7000-8000-000000000001", "payload": {"a:b"
 )
 def test_ids_are_read_from_whatever_a_body_contains(arguments: Any, count: int) -> None:
     assert len(message_ids_in(arguments)) == count
+
+
+class _Refused(RoundProcess):
+    def _work(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET ROLE pg_monitor")  # which has no rights on our tables
+            cursor.execute("SELECT FROM baton_outbox")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_cannot_even_start_leaves_a_row_that_says_why() -> None:
+    with pytest.raises(ProgrammingError):
+        _Refused("relay").run()
+    connection.close()
+
+    row = Heartbeat.ended.get(role="relay")
+    assert row.ended_by == "ended by an error: ProgrammingError: permission denied for table baton_outbox (42501)"

@@ -250,5 +250,6 @@ def _counted(queue: str, count: int, expected: Sequence[Heartbeat]) -> Diagnosis
         ),
         owner=platform_owner(),
         confidence=Confidence.LIKELY,
+        stops_work=True,
         command="rabbitmqctl list_consumers queue_name channel_pid consumer_tag",
     )

@@ -5,7 +5,7 @@ Each in a thread with a connection of its own, which is left behind when time is
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
@@ -20,6 +20,9 @@ from baton_messaging.diagnosis.triage.gather.deadline import SERVERS_SECONDS
 from baton_messaging.health.answers import Answer, NoAnswer, Question, answers_within
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.recovery.findings import Contradiction, checked_consumers, contradicting
+
+#: Of the deadline, for what is made of the looks: one of them may take all the time that it has.
+COMPARISON_SECONDS: Final = 0.2
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +62,7 @@ def ask_servers(
 
 
 def _causes(deadline: Deadline) -> tuple[Diagnosis, ...]:
-    return current_causes(deadline.seconds_left)
+    return current_causes(deadline.earlier(COMPARISON_SECONDS).seconds_left)
 
 
 def _value(answer: Answer[Any] | None, *, without: Any) -> Any:

@@ -103,7 +103,7 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
     """
     names = set(cause.about.name.split(", "))
     if delivery.queue in names:
-        return conclusion.state in _ASTRAY
+        return conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts)
     if not cause.stops_work:
         return False
     if conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts):
