@@ -37,6 +37,7 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "a nested queue": {"x-death": death(queue=deep(5000))},
     "a nested id": {"id": deep(5000)},
     "nested headers": {"any": deep(5000)},
+    "nested as deep as any Python writes": {"any": deep(700)},
     "a lone surrogate in the task": {"task": "\udc80", "id": "\udc80\x00" * 200},
     "a lone surrogate in the queue": {"x-death": death(queue="\udc80\x00" * 200)},
     "a long id": {"id": "x" * 1_000_000, "task": "x" * 1_000_000},

@@ -23,6 +23,7 @@ from baton_messaging.errors import BadBundle
 NOWHERE: Final = "baton.?"  # stands in for the consumer of a message that names neither task nor queue
 MAX_NAME_LENGTH: Final = 200
 MAX_SHOWN_BYTES: Final = 64 * 1024  # of body and headers: the list keeps no more of what nobody can replay
+MAX_SHOWN_DEPTH: Final = 20  # of headers: each level is indented by its depth, and a small message is a large text
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,15 @@ def _shown(headers: dict[str, Any]) -> Any:
         text = json.dumps(headers, default=str, skipkeys=True)
     except (RecursionError, TypeError, ValueError) as error:
         return f"cannot be shown: {type(error).__name__}"
-    return headers if len(text) <= MAX_SHOWN_BYTES else text[:MAX_SHOWN_BYTES]
+    return headers if len(text) <= MAX_SHOWN_BYTES and not _is_deep(headers) else text[:MAX_SHOWN_BYTES]
+
+
+def _is_deep(headers: dict[str, Any]) -> bool:
+    level: list[Any] = [headers]
+    for _ in range(MAX_SHOWN_DEPTH):
+        inner = [each for outer in level for each in (outer.values() if isinstance(outer, dict) else outer)]
+        level = [each for each in inner if isinstance(each, dict | list | tuple)]
+    return bool(level)
 
 
 def _death_of(headers: dict[str, Any]) -> Death | None:
