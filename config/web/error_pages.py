@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-_API_PREFIX = "/api/"
+API_PREFIX = "/api/"
 
 
 def length_required(request: HttpRequest) -> HttpResponse:
@@ -29,7 +29,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def unreadable_query(request: HttpRequest) -> HttpResponse:
     """Answer 400 to an address that no link of ours has."""
     advice = _("Please take the character NUL (%00) out of the address: no text of ours has it.")
-    return _answer(request, 400, "Expected a query string without NUL (%00), got one with it.", advice=advice)
+    return _answer(request, 400, "Expected an address without NUL (%00), got one with it.", advice=advice)
 
 
 def misconfigured_proxy(request: HttpRequest, detail: str) -> HttpResponse:
@@ -64,7 +64,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 500 (``handler500``). Whatever broke may break here too, so it needs neither request nor database."""
-    if request.path.startswith(_API_PREFIX):
+    if request.path.startswith(API_PREFIX):
         return JsonResponse({"detail": "Something broke on our side.", "errors": []}, status=500)
     return render(None, "500.html", status=500)
 
@@ -75,6 +75,6 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _answer(request: HttpRequest, status: int, detail: str, **context: str) -> HttpResponse:
-    if request.path.startswith(_API_PREFIX):
+    if request.path.startswith(API_PREFIX):
         return JsonResponse({"detail": detail, "errors": []}, status=status)
     return render(request, f"{status}.html", context, status=status)

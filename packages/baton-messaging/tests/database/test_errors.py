@@ -64,3 +64,10 @@ def test_a_statement_that_took_too_long_is_no_outage_and_passes() -> None:
         transaction.set_rollback(True)
     assert not is_database_away(raised.value)
     assert is_passing(raised.value)
+
+
+def test_what_comes_after_the_connection_of_a_transaction_was_lost_is_an_outage() -> None:
+    with pytest.raises(DatabaseError, match="Cannot open a new connection") as raised, transaction.atomic():
+        connection.close()
+        write()
+    assert is_database_away(raised.value)

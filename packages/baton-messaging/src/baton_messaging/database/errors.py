@@ -65,10 +65,15 @@ def is_database_away(error: BaseException) -> bool:
         return False
     sqlstate = getattr(error.__cause__, "sqlstate", None)
     if sqlstate is None:  # raised by the client side: no connection, or it broke
-        return isinstance(error, InterfaceError | OperationalError)
+        return isinstance(error, InterfaceError | OperationalError) or _was_lost_in_transaction(error)
     if sqlstate == _READ_ONLY:
         return _was_server_read_only(error.__cause__)
     return sqlstate in _AWAY or sqlstate.startswith("08")
+
+
+def _was_lost_in_transaction(error: BaseException) -> bool:
+    """Recognise what Django says of each statement after the connection of a transaction was lost (base.connect)."""
+    return error.__cause__ is None and str(error) == "Cannot open a new connection in an atomic block."
 
 
 def is_passing(error: BaseException) -> bool:
