@@ -67,7 +67,11 @@ def test_a_statement_that_took_too_long_is_no_outage_and_passes() -> None:
 
 
 def test_what_comes_after_the_connection_of_a_transaction_was_lost_is_an_outage() -> None:
-    with pytest.raises(DatabaseError, match="Cannot open a new connection") as raised, transaction.atomic():
+    @transaction.atomic
+    def write_after_the_loss() -> None:
         connection.close()
         write()
+
+    with pytest.raises(DatabaseError, match="Cannot open a new connection") as raised:
+        write_after_the_loss()
     assert is_database_away(raised.value)
