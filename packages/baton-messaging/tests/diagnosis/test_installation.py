@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -77,7 +78,9 @@ def test_where_all_is_well_nothing_stops_work_and_no_question_is_open() -> None:
 
 @pytest.mark.usefixtures("no_commits")
 def test_a_database_that_takes_no_commits_is_the_cause_with_what_the_commits_wait_for() -> None:
-    (cause,) = within(lambda: current_causes(1.2), seconds=2)
+    ask = partial(current_causes, 1.2)
+    within(ask, seconds=2)
+    (cause,) = wait_until(ask, what="an answer of a machine that is not busy")
     assert (cause.about.kind, cause.confidence) == (Kind.DATABASE, Confidence.SURE)
     assert str(cause.found).startswith("the database takes no commits (")
     assert "IPC/SyncRep" in str(cause.found)
