@@ -72,6 +72,6 @@ def test_what_comes_after_the_connection_of_a_transaction_was_lost_is_an_outage(
         connection.close()
         write()
 
-    with pytest.raises(DatabaseError, match="Cannot open a new connection|connection is closed") as raised:
+    with pytest.raises(DatabaseError, match=r"Cannot open a new connection|connection is closed") as raised:
         write_after_the_loss()
     assert is_database_away(raised.value)
