@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from django.core.checks import run_checks
 
-from tests.test_extras import MANAGE, run
+from tests.test_extras import run
 
 SETTINGS = "import sys, django.conf; bare = __import__('tests.project.bare', fromlist=['bare']); "
+CHECK = "from django.core import management; management.execute_from_command_line(['manage.py', 'check'])"
 
 
 def of_baton() -> list[Any]:
@@ -16,7 +17,7 @@ def of_baton() -> list[Any]:
 
 @pytest.mark.parametrize("name", ["django.contrib.postgres", "django_celery_results"])
 def test_an_app_that_is_missing_is_named_with_the_line_and_without_a_traceback(name: str) -> None:
-    code, output = run(f"{SETTINGS}bare.INSTALLED_APPS.remove({name!r}); {MANAGE}", "check", blocked=[])
+    code, output = run(f"{SETTINGS}bare.INSTALLED_APPS.remove({name!r}); {CHECK}", blocked=[])
     assert (code, "Traceback" in output) == (1, False), output
     assert output.count("baton.") == 1
     assert f"baton.E004) INSTALLED_APPS: expected {name}, got none." in output
@@ -25,7 +26,7 @@ def test_an_app_that_is_missing_is_named_with_the_line_and_without_a_traceback(n
 
 def test_another_database_is_refused() -> None:
     sqlite = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
-    code, output = run(f"{SETTINGS}bare.DATABASES = {sqlite!r}; {MANAGE}", "check", blocked=[])
+    code, output = run(f"{SETTINGS}bare.DATABASES = {sqlite!r}; {CHECK}", blocked=[])
     assert (code, "Traceback" in output) == (1, False), output
     assert "baton.E011) DATABASES['default']: expected PostgreSQL, got django.db.backends.sqlite3." in output
 

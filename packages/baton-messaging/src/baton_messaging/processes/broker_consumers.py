@@ -198,7 +198,8 @@ def _unknown_here(one: Stranger) -> Diagnosis:
         "database": one.database or "?",
         "ours": database_address(),
     }
-    if one.database == names["ours"]:
+    is_of_this_database = one.database == names["ours"]  # then its work lands here, whatever keeps it from beating
+    if is_of_this_database:
         found = _("{process} ({where}) is at the broker, queues: {queues}; no heartbeat of it arrives in its database")
         remedy = _("Look into the log of {process} ({where}), and restart it.")
     else:
@@ -212,8 +213,8 @@ def _unknown_here(one: Stranger) -> Diagnosis:
         wanted=_("each with a heartbeat in this database"),
         remedy=format_lazy(remedy, **names),
         owner=platform_owner(),
-        confidence=Confidence.SURE if one.pid else Confidence.LIKELY,
-        stops_work=True,
+        confidence=Confidence.SURE if one.pid and not is_of_this_database else Confidence.LIKELY,
+        stops_work=not is_of_this_database,
     )
 
 

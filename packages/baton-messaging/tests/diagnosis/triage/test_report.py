@@ -159,9 +159,11 @@ def test_a_broker_that_does_not_answer_leaves_one_question_open_for_two_seconds_
     relay()
     monkeypatch.setattr(current_app.conf, "broker_read_url", url.format(silence))
     answer = within(lambda: only(key), seconds=2)
-    assert answer.state_text.startswith("not known (the broker does not answer (127.0.0.1:")
-    assert answer.evidence[0].startswith("the broker does not answer (")
-    assert answer.evidence[1].startswith("published ")
+    # With its address where the look at the servers had the time to accuse it.
+    assert answer.state_text.startswith("not known (the broker does not answer")
+    told = [text.partition(" ")[0] for text in answer.evidence]
+    assert told.count("published") == 1
+    assert any(text.startswith("the broker does not answer") for text in answer.evidence)
     assert answer.open_questions[0].startswith("Is it in the queue")
 
 
