@@ -150,6 +150,15 @@ def test_a_relay_on_another_broker_is_named(tmp_path: Path) -> None:
             assert found.stops_work
 
 
+def test_who_asks_is_no_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_name, "_introduced", [])
+    client_name.introduce("relay", "relay@test", database=introduction.database_address())
+    with current_app.connection_for_write() as broker, current_app.connection_for_write() as own:
+        own.default_channel.client.ping()
+        wait_until(lambda: age_of(broker, "relay") >= 2, what="a connection that is not new")
+        assert unknown_consumers(broker, 1.0) == []
+
+
 def test_a_child_that_publishes_is_no_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_name, "_introduced", [])
     monkeypatch.setattr(introduction, "_introduced", [("worker", "w@test")])

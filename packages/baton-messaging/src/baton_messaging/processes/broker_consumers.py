@@ -6,6 +6,8 @@ only count the consumers of a queue; if there are more than we know, all workers
 A worker on another database writes its heartbeat there: it takes our messages, and their effects are not here.
 """
 
+import os
+import socket
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -76,6 +78,7 @@ def named_clients(broker: kombu.Connection) -> list[tuple[ClientName, dict[str, 
 
 def _on_redis(broker: kombu.Connection, known: Sequence[Heartbeat], until: float) -> Iterator[Diagnosis]:
     here = {(row.name, row.hostname, row.pid) for row in known}
+    myself = (socket.gethostname(), os.getpid())  # who asks is no stranger, whether it beats or not
     clients: dict[ClientName, dict[str, Any]] = {}
     for name, told in named_clients(broker):
         if name.role in _AT_THE_BROKER and int(told["age"]) >= int(clients.get(name, {"age": 0})["age"]):
@@ -83,7 +86,9 @@ def _on_redis(broker: kombu.Connection, known: Sequence[Heartbeat], until: float
     strangers = [
         Stranger(name.role, name.name, name.pid, name.hostname, str(told["addr"]), name.database)
         for name, told in sorted(clients.items(), key=lambda item: str(item[0]))
-        if (name.name, name.hostname, name.pid) not in here and int(told["age"]) >= _settling_seconds()
+        if (name.name, name.hostname, name.pid) not in here
+        and (name.hostname, name.pid) != myself
+        and int(told["age"]) >= _settling_seconds()
     ]
     yield from map(_unknown_here, _with_queues(broker, strangers, until))
     yield from _nameless(broker)
