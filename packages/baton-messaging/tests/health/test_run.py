@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from baton_dev.testing.processes import wait_until
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.health import registry
 from baton_messaging.health.answers import Answer, StoodStill, _none, _Thread, answers_within
@@ -82,21 +83,23 @@ def test_one_that_hangs_is_left_behind_and_not_asked_twice(gate: threading.Event
 
 
 def test_silence_accuses_the_server_if_there_was_time_to_listen(gate: threading.Event) -> None:
-    @health_check("hanging")
+    @health_check("silent")
     def hang(_deadline: Deadline) -> Health:
         gate.wait()
-        return Health("hanging", Condition.OK)
+        return Health("silent", Condition.OK)
 
-    (found,) = run_checks(["hanging"], deadline_seconds=3)
+    def is_accused() -> bool:  # on a machine that other tests keep busy there is not always the time to listen
+        (found,) = run_checks(["silent"], deadline_seconds=3)
+        return (found.condition, found.said) == (Condition.AWAY, "no answer within 3 s")
 
-    assert (found.condition, found.said) == (Condition.AWAY, "no answer within 3 s")
+    wait_until(is_accused, seconds=90, what="a server that is accused")
 
 
 def test_process_that_computes_all_the_time_accuses_nobody(gate: threading.Event) -> None:
-    @health_check("hanging")
+    @health_check("hanging beside")
     def hang(_deadline: Deadline) -> Health:
         gate.wait()
-        return Health("hanging", Condition.OK)
+        return Health("hanging beside", Condition.OK)
 
     @health_check("computing")
     def compute(_deadline: Deadline) -> Health:
@@ -104,7 +107,7 @@ def test_process_that_computes_all_the_time_accuses_nobody(gate: threading.Event
             pass
         return Health("computing", Condition.OK)
 
-    found, _computing = run_checks(["hanging", "computing"], deadline_seconds=3)
+    found, _computing = run_checks(["hanging beside", "computing"], deadline_seconds=3)
 
     assert found.condition is Condition.NOT_KNOWN
     assert found.said.endswith("but this process or machine was busy")
@@ -150,3 +153,16 @@ def test_asked_function_has_less_time_than_who_asks() -> None:
     answers_within(1, {"look": look})
 
     assert seen[0] < 0.95
+
+
+def test_an_answer_that_was_given_is_not_given_again(monkeypatch: pytest.MonkeyPatch, gate: threading.Event) -> None:
+    closing = threading.Event()
+
+    def close_slowly() -> None:
+        closing.set()
+        gate.wait(10)
+
+    monkeypatch.setattr("baton_messaging.health.answers.connections.close_all", close_slowly)
+    answers_within(0.2, {"it": lambda _deadline: "before"}, key="test")
+    assert closing.wait(5)
+    assert answers_within(0.2, {"it": lambda _deadline: "after"}, key="test")["it"].value == "after"

@@ -109,7 +109,8 @@ def _thread(key: str, name: str, ask: Question[T], deadline: Deadline) -> _Threa
         return _started(_Thread(name, ask, deadline))
     with _sharing:
         waiting = _shared.get(key)
-        if waiting is not None and waiting.is_alive():
+        # One that has answered and only closes its connections has nothing new to say.
+        if waiting is not None and waiting.is_alive() and waiting.answer is None:
             return waiting  # type: ignore[return-value]  # a key stands for one question
         thread = _Thread(name, ask, deadline)
         _shared[key] = thread  # type: ignore[assignment]
