@@ -94,7 +94,7 @@ def _folder_that_appears(target: Path) -> Iterator[Path]:
         draft.chmod(0o755)
         draft.rename(target)  # over an empty folder, too; not over one that has been filled meanwhile
     except OSError as error:
-        raise BadFolder(f"DIR: {target} cannot be written ({error.strerror}).") from None
+        raise BadFolder(f"DIR: {target} cannot be written ({error}).") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

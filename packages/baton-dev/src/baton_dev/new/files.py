@@ -159,7 +159,7 @@ def _variables(scaffold: Path) -> str:
     text = _edited(_VARIABLES_FILE, "\n    ".join(fields[name] for name in fields if name in VARIABLES))
     for name, simple in (("DatabaseUrl", "str"), ("PublicUrl", "str"), ("OptionalPort", "Port | None")):
         text = text.replace(f": {name} =", f": {simple} =")
-    return text.replace("shop", "@@project@@")
+    return text.replace("https://shop.", "https://www.")
 
 
 def _security(scaffold: Path) -> str:
