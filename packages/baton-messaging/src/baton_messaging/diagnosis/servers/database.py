@@ -178,7 +178,7 @@ def _is_ready(server: str) -> str:
 def observations(health: Health) -> Iterator[Diagnosis]:
     """Return what else the server shows: sessions that are in the way, settings, and what runs short."""
     facts = health.facts
-    yield from waiting_sessions(facts, health.checked_at)
+    yield from waiting_sessions(facts)
     yield from harmful_settings(facts)
     if health.condition is not Condition.FULL:
         yield from _connections(facts)
