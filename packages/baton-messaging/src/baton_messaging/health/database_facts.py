@@ -16,6 +16,7 @@ import psycopg
 from baton_messaging.database.deadline import Deadline, milliseconds
 from baton_messaging.health.locks import lock_waits, table_locks
 from baton_messaging.health.redaction import quoted, statement_without_values
+from baton_messaging.health.table_facts import TABLE_FACTS
 
 #: Seconds after which a session that does nothing within its transaction is told of.
 IDLE_SECONDS: Final = 5
@@ -67,6 +68,7 @@ _ONE: Final = {
     """,
 }
 _MANY: Final = {
+    **TABLE_FACTS,
     "idle_in_transaction": f"""
         SELECT {_SESSION} FROM pg_stat_activity a
         WHERE {_OURS} AND a.state LIKE 'idle in transaction%'

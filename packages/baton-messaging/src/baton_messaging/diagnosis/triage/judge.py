@@ -109,7 +109,11 @@ def _why_away(database: Reach) -> tuple[Phrase, Step, tuple[Phrase, ...]]:
         detail = phrase("table_locked", table=table)
         session = Phrase("lock_holder", phrase_of_session(holder).values)
         statement = phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
-        return detail, Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending)), (session, statement)
+        return (
+            detail,
+            Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending)),
+            (session, statement),
+        )
     if database.is_of_other_release:
         evidence = phrase("database_silent", error=database.error)
         return phrase("other_release"), Step("migrate", command="python manage.py migrate"), (evidence,)
