@@ -1,9 +1,15 @@
-"""The lookup of an id: of an order or export, of a message, or the number of a dead letter."""
+"""The lookup of an id: of an order or export, of a message, or the number of a dead letter.
+
+What people call a row by (the number on a page or in a mail) is looked up, too, by the apps (``SubjectKind.called``).
+"""
 
 from dataclasses import dataclass
 from uuid import UUID
 
-from baton_messaging.database.text import storable
+from django.utils.translation import gettext
+
+from baton_messaging.database.text import storable, typed_id
+from baton_messaging.diagnosis.triage.subjects import find_called, label_of
 from baton_messaging.errors import MessagingError
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
 
@@ -17,9 +23,18 @@ class BadId(MessagingError, ValueError):
 
     def __init__(self, given: str) -> None:
         super().__init__(
-            f"Expected the id of an order, export or message, or the number of a dead letter, got {given[:60]!r}, "
-            "of which nothing is known. Copy it from the page, the API or a log line."
+            f"Expected the number or id of an order or export, the id of a message, or the number of a dead letter, "
+            f"got {given[:60]!r}, of which nothing is known. Copy it from the page, the API or a log line."
         )
+
+
+class AmbiguousId(BadId):
+    """Several rows are called by what was given. ``candidates``: the kind of each in words, and its id."""
+
+    def __init__(self, given: str, candidates: list[tuple[str, str]]) -> None:
+        self.candidates = candidates
+        named = ", ".join(f"{kind} {key}" for kind, key in candidates)
+        MessagingError.__init__(self, f"Expected one row, but {given[:60]!r} stands for several: {named}. Take one.")
 
 
 @dataclass(frozen=True)
@@ -32,6 +47,7 @@ class Lookup:
     dead_letters: tuple[DeadLetter, ...] = ()
     consumer: str = ""
     is_subject: bool = True
+    is_called: bool = False  # it was found by what people call it, not by its id
 
     @property
     def events(self) -> frozenset[str]:
@@ -50,26 +66,49 @@ class Lookup:
 
 
 def look_up(text: str) -> Lookup:
-    """Find what an id leads to; nothing found for a UUID or a number is an answer, too. Raises BadId."""
+    """Find what an id or a number leads to; nothing found for a UUID or a whole number is an answer, too.
+
+    Raises BadId; AmbiguousId, which is one, when several rows are called so.
+    """
     if not text or text != storable(text) or len(text) > MAX_KEY_LENGTH:
         raise BadId(text)
     rows = about([text])
     if rows:
         return Lookup(text, rows)
-    if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS:
-        return _dead_letter(int(text))
+    typed = typed_id(text)
     try:
-        wanted = UUID(text)
+        return _of_uuid(UUID(typed))
     except ValueError:
-        raise BadId(text) from None
-    rows = about([str(wanted)])
-    return Lookup(str(wanted), rows) if rows else _message(wanted) or Lookup(str(wanted))
+        return _of_number(text, typed)
 
 
 def about(keys: list[str]) -> tuple[OutboxMessage, ...]:
     """Return the messages about some keys, the oldest first."""
     rows = OutboxMessage.objects.filter(key__any_of=keys).order_by("pk").defer("payload")
     return tuple(rows[: MAX_MESSAGES * len(keys)])
+
+
+def _of_uuid(wanted: UUID) -> Lookup:
+    rows = about([str(wanted)])
+    return Lookup(str(wanted), rows) if rows else _message(wanted) or Lookup(str(wanted))
+
+
+def _of_number(given: str, typed: str) -> Lookup:
+    """Find the row that people call so, or the dead letter of this number."""
+    is_number = typed.isascii() and typed.isdecimal() and len(typed) <= MAX_DIGITS
+    numbered = _dead_letter(int(typed)) if is_number else None
+    called = find_called(typed) if typed else []
+    candidates = [(label_of(kind), key) for kind, key in called]
+    if numbered and numbered.dead_letters and called:
+        candidates.append((gettext("dead letter"), typed))
+    if len(candidates) > 1:
+        raise AmbiguousId(given, candidates)
+    if called:
+        key = called[0][1]
+        return Lookup(key, about([key]), is_called=True)
+    if numbered is None:
+        raise BadId(given)
+    return numbered
 
 
 def _dead_letter(number: int) -> Lookup:

@@ -104,13 +104,15 @@ def colour_of(state: str, *, needs_person: bool) -> str:
 
 
 def triage(text: str) -> Report:
-    """Answer for one id: of an order, export or message, or the number of a dead letter. Raises BadId.
+    """Answer for one id, or for the number that people call its row by. Raises BadId, AmbiguousId.
 
     A database that breaks off, or a table that is locked, is an answer, too.
     """
     try:
         with statement_deadline():
-            (facts,) = gather([look_up(text)])
+            found = look_up(text)
+            text = found.key if found.is_called else text
+            (facts,) = gather([found])
     except (OperationalError, ProgrammingError) as error:
         facts = without_database(reach_after(error))
     return report(text, facts)
