@@ -5,7 +5,7 @@ from uuid import UUID
 
 from baton_messaging.database.text import storable
 from baton_messaging.errors import MessagingError
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models import Attempt, DeadLetter, FutureMessage, OutboxMessage, ProcessedMessage
 
 MAX_KEY_LENGTH = 200  # as long as the column
 MAX_DIGITS = 18  # of a bigint
@@ -28,6 +28,7 @@ class Lookup:
 
     key: str
     rows: tuple[OutboxMessage, ...] = ()
+    future: tuple[FutureMessage, ...] = ()  # that are not in the outbox
     message_ids: tuple[UUID, ...] = ()
     dead_letters: tuple[DeadLetter, ...] = ()
     consumer: str = ""
@@ -36,7 +37,7 @@ class Lookup:
     @property
     def events(self) -> frozenset[str]:
         """Return the names of the events that its messages tell of."""
-        return frozenset(row.name for row in self.rows)
+        return frozenset({row.name for row in self.rows} | {row.name for row in self.future})
 
     @property
     def all_message_ids(self) -> list[UUID]:
@@ -53,17 +54,15 @@ def look_up(text: str) -> Lookup:
     """Find what an id leads to; nothing found for a UUID or a number is an answer, too. Raises BadId."""
     if not text or text != storable(text) or len(text) > MAX_KEY_LENGTH:
         raise BadId(text)
-    rows = about([text])
-    if rows:
-        return Lookup(text, rows)
+    if found := _key(text):
+        return found
     if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS:
         return _dead_letter(int(text))
     try:
         wanted = UUID(text)
     except ValueError:
         raise BadId(text) from None
-    rows = about([str(wanted)])
-    return Lookup(str(wanted), rows) if rows else _message(wanted) or Lookup(str(wanted))
+    return _key(str(wanted)) or _message(wanted) or Lookup(str(wanted))
 
 
 def about(keys: list[str]) -> tuple[OutboxMessage, ...]:
@@ -72,13 +71,28 @@ def about(keys: list[str]) -> tuple[OutboxMessage, ...]:
     return tuple(rows[: MAX_MESSAGES * len(keys)])
 
 
+def _key(key: str) -> Lookup | None:
+    """Return the messages about a key: those that were sent, or are to be, and those that wait for their time."""
+    rows = about([key])
+    waiting = FutureMessage.objects.waiting().filter(key=key).order_by("due_at", "pk").defer("payload")
+    future = tuple(waiting[:MAX_MESSAGES])
+    return Lookup(key, rows, future) if rows or future else None
+
+
 def _dead_letter(number: int) -> Lookup:
     dead_letter = DeadLetter.objects.filter(pk=number).first()
     if dead_letter is None:
         return Lookup(str(number), is_subject=False)
     ids = (dead_letter.message_id,) if dead_letter.message_id else ()
     rows = tuple(OutboxMessage.objects.filter(message_id__in=ids).defer("payload"))
-    return Lookup(dead_letter.key, rows, ids, (dead_letter,), consumer=dead_letter.consumer, is_subject=False)
+    return Lookup(
+        dead_letter.key,
+        rows,
+        message_ids=ids,
+        dead_letters=(dead_letter,),
+        consumer=dead_letter.consumer,
+        is_subject=False,
+    )
 
 
 def _message(message_id: UUID) -> Lookup | None:
@@ -86,6 +100,9 @@ def _message(message_id: UUID) -> Lookup | None:
     row = OutboxMessage.objects.filter(message_id=message_id).defer("payload").first()
     if row is not None:
         return Lookup(row.key, (row,), is_subject=False)
+    future = FutureMessage.objects.filter(message_id=message_id).defer("payload").first()
+    if future is not None:
+        return Lookup(future.key, future=(future,), is_subject=False)
     for model in (Attempt, DeadLetter, ProcessedMessage):
         if model._default_manager.filter(message_id=message_id).exists():
             return Lookup(str(message_id), message_ids=(message_id,), is_subject=False)
