@@ -19,12 +19,14 @@ from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
 from baton_messaging.diagnosis.triage.rules.causes import explained, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion, Rule
 from baton_messaging.diagnosis.triage.rules.locks import waits_for_lock
+from baton_messaging.diagnosis.triage.rules.not_due import not_due
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind
 
 _RULES: Final[tuple[Rule, ...]] = (
+    not_due,
     work_failed,
     processed,
     dead,
