@@ -21,7 +21,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 def readyz(_request: HttpRequest) -> JsonResponse:
     """Answer 200 when the database is there and migrated, 503 with the reason otherwise."""
     try:
-        waiting = unapplied_migration_count()
+        waiting = len(unapplied_migrations())
     except DatabaseError:
         return JsonResponse({"status": "unavailable", "database": "not reachable"}, status=UNAVAILABLE)
     if waiting:
@@ -30,7 +30,7 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok", "database": "ok", "migrations": "ok"})
 
 
-def unapplied_migration_count() -> int:
-    """Return how many migrations of this release the database does not have."""
+def unapplied_migrations() -> list[str]:
+    """Return the app of each migration of this release that the database does not have."""
     executor = MigrationExecutor(connection)
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    return [migration.app_label for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
