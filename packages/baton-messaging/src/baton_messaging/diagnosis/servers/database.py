@@ -12,19 +12,17 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.servers.sessions import told, waiting_sessions
 from baton_messaging.diagnosis.servers.settings import harmful_settings, read_only_setting
-from baton_messaging.health import resource
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
-from baton_messaging.routing.ownership import platform_owner
 
 #: Share of the connections in use above which a burst of web requests finds none.
 MAX_CONNECTION_SHARE: Final = 0.9
 #: Seconds of a commit: more, and each message takes that long at least.
 MAX_COMMIT_SECONDS: Final = 1.0
 
-_WANTED: Final = _("a server that commits what it is given")
+WANTED: Final = _("a server that commits what it is given")
 _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("the database does not answer"),
     Condition.REFUSES: _("the database takes no commits"),
@@ -33,16 +31,6 @@ _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.NOT_PERMITTED: _("the database does not let us in"),
     Condition.DIFFERENT: _("the database has other tables than this release"),
 }
-
-
-def resource_of(_health: Health) -> Resource:
-    """Return what the diagnoses are about."""
-    return resource.DATABASE
-
-
-def what_of(_health: Health) -> Text:
-    """Return the name of the question."""
-    return _("database")
 
 
 def well(health: Health) -> Text:
@@ -56,24 +44,14 @@ def well(health: Health) -> Text:
     )
 
 
-def trouble(health: Health) -> Diagnosis:
-    """Return why the work stands still, and what mends it."""
-    remedy, command = _remedy(health)
-    found = _FOUND[health.condition]
-    return Diagnosis(
-        resource.DATABASE,
-        what_of(health),
-        Status.FINDING,
-        format_lazy("{found} ({server}: {said})", found=found, server=health.server, said=health.said),
-        _WANTED,
-        remedy,
-        platform_owner(),
-        command=command,
-        stops_work=True,
-    )
+def found(health: Health) -> Text:
+    """Return why the work stands still."""
+    text = _FOUND[health.condition]
+    return format_lazy("{found} ({server}: {said})", found=text, server=health.server, said=health.said)
 
 
-def _remedy(health: Health) -> tuple[Text, str]:
+def remedy(health: Health) -> tuple[Text, str]:
+    """Return what mends it, and the command for that."""
     return _of_pooler() if health.facts.get("pooler") else _BY_CONDITION[health.condition](health)
 
 
@@ -191,19 +169,17 @@ def _connections(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     allowed = connections.get("max", 0) - connections.get("reserved", 0)
     if allowed <= 0 or connections["used"] <= allowed * MAX_CONNECTION_SHARE:
         return
-    yield Diagnosis(
+    yield finding(
         Resource(Kind.SETTING, "connections in use"),
         _("connections in use"),
-        Status.FINDING,
-        format_lazy(
+        found=format_lazy(
             _("{used} of {allowed}; most: {holders}"),
             used=connections["used"],
             allowed=allowed,
             holders=_holders(facts) or "?",
         ),
-        format_lazy(_("at most {share}"), share=f"{MAX_CONNECTION_SHARE:.0%}"),
-        _("Close connections that nobody uses, raise max_connections, or put PgBouncer between."),
-        platform_owner(),
+        wanted=format_lazy(_("at most {share}"), share=f"{MAX_CONNECTION_SHARE:.0%}"),
+        remedy=_("Close connections that nobody uses, raise max_connections, or put PgBouncer between."),
         command=_activity(),
     )
 
@@ -212,13 +188,11 @@ def _slow_commit(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     seconds = facts.get("commit_seconds") or 0.0
     if seconds <= MAX_COMMIT_SECONDS:
         return
-    yield Diagnosis(
+    yield finding(
         Resource(Kind.SETTING, "commit"),
         _("time of a commit"),
-        Status.FINDING,
-        duration(seconds),
-        format_lazy(_("at most {age}"), age=duration(MAX_COMMIT_SECONDS)),
-        _("Look at the server's disk and at the standby that commits wait for."),
-        platform_owner(),
+        found=duration(seconds),
+        wanted=format_lazy(_("at most {age}"), age=duration(MAX_COMMIT_SECONDS)),
+        remedy=_("Look at the server's disk and at the standby that commits wait for."),
         command=commands.sql("SELECT application_name, state, sync_state, flush_lag FROM pg_stat_replication"),
     )
