@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from baton_dev.testing.processes import Process, wait_until
 from baton_messaging.models import FutureMessage
+from baton_messaging.models.future_message import FutureMessageQuerySet
 from baton_messaging.testing import assert_published, deliver, published
 from django.core.management import call_command
 
@@ -19,7 +20,7 @@ from tests.orders.factories import an_order
 ALLOWED = timedelta(seconds=259_200)
 
 
-def deadlines() -> "FutureMessage.objects":  # type: ignore[name-defined]  # a queryset
+def deadlines() -> FutureMessageQuerySet:
     return FutureMessage.objects.filter(name=ConfirmationOverdue.event_name)
 
 
