@@ -19,14 +19,13 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis import commands
-from baton_messaging.diagnosis.servers.database import trouble
 from baton_messaging.diagnosis.servers.database_remedies import Remedy, search_path_back
+from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.diagnosis.servers.settings import harmful_settings
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.observability.health import unapplied_migration_count
-from baton_messaging.routing.ownership import platform_owner
 
 #: What the server lacks itself, by its words: said of a statement, it is true of the server.
 _OF_THE_SERVER: Final = (
@@ -84,7 +83,7 @@ def _server(match: "re.Match[str]", text: str) -> Diagnosis | None:
     condition = next(condition for word, condition in _OF_THE_SERVER if word == match[0])
     settings = connection.settings_dict
     server = f"{settings['HOST'] or 'localhost'}:{settings['PORT'] or 5432}/{settings['NAME']}"
-    cause = trouble(Health("database", condition, _first_line(text), server))
+    cause = next(diagnose(Health("database", condition, _first_line(text), server)))
     return _likely(cause.about, Remedy(cause.found, cause.remedy, cause.command))
 
 
@@ -180,14 +179,12 @@ def _of_table(name: str) -> Resource:
 
 
 def _sure(about: Resource, remedy: Remedy) -> Diagnosis:
-    return Diagnosis(
+    return finding(
         about,
         _("what the database refuses"),
-        Status.FINDING,
-        remedy.found,
-        _("a database that takes what this release writes"),
-        remedy.text,
-        platform_owner(),
+        found=remedy.found,
+        wanted=_("a database that takes what this release writes"),
+        remedy=remedy.text,
         command=remedy.command,
         stops_work=True,
     )

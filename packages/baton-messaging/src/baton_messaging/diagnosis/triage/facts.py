@@ -20,8 +20,8 @@ from baton_messaging.recovery.findings import Contradiction
 class Reach:
     """Whether a server answered, and if not, the error that came instead.
 
-    ``confidence`` that it is the server's doing: SURE where it said so itself, LIKELY where it was silent, OPEN where this
-    process had no time to hear an answer. ``locked``: a table, and who holds it. ``cause``: what doctor would say.
+    ``confidence`` that it is the server's doing: SURE where it said so itself, LIKELY where it was silent, OPEN where
+    this process had no time to hear an answer. ``locked``: a table, and who holds it. ``cause``: what doctor would say.
     """
 
     answers: bool = True

@@ -19,12 +19,14 @@ from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
 from baton_messaging.diagnosis.triage.rules.causes import explained, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import ASK_AGAIN, Conclusion, Rule
 from baton_messaging.diagnosis.triage.rules.locks import waits_for_lock
+from baton_messaging.diagnosis.triage.rules.not_due import not_due
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
 from baton_messaging.health.diagnosis import Confidence, Diagnosis
 from baton_messaging.health.resource import Kind
 
 _RULES: Final[tuple[Rule, ...]] = (
+    not_due,
     work_failed,
     processed,
     dead,
@@ -108,4 +110,4 @@ def _why_away(database: Reach, cause: Diagnosis | None) -> tuple[Phrase, Step, t
         return phrase("table_locked", table=table), step, (session, statement)
     if cause:
         return phrase("cause", found=cause.found), step_of(cause), tuple(_of_cause(cause))
-    return phrase("not_heard"), ASK_AGAIN, (phrase("database_silent", error=database.error),)
+    return phrase("database_not_heard"), ASK_AGAIN, (phrase("database_silent", error=database.error),)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db import OperationalError, ProgrammingError
 
@@ -17,6 +17,8 @@ from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
 from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.wording import CONFIDENCES
+
+_ENDS: Final = (State.DONE, State.DEAD, State.CANCELLED, State.NOT_PUBLISHED, State.ROW_GONE)
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Report:
     @property
     def is_over(self) -> bool:
         """Tell whether nothing changes any more without a person."""
-        return all(answer.state in ("done", "dead", "not published", "row gone") for answer in self.verdicts)
+        return all(answer.state in _ENDS for answer in self.verdicts)
 
     @property
     def owners(self) -> list[str]:
@@ -102,18 +104,22 @@ def colour_of(state: str, *, needs_person: bool) -> str:
     """Return ``resolved``, ``requested`` (under way) or ``open`` (a person must act): the desk's words for colours."""
     if needs_person:
         return "open"
-    return "resolved" if state == State.DONE else "discarded" if state == State.DEAD else "requested"
+    if state == State.DONE:
+        return "resolved"
+    return "discarded" if state in (State.DEAD, State.CANCELLED) else "requested"
 
 
 def triage(text: str) -> Report:
-    """Answer for one id: of an order, export or message, or the number of a dead letter. Raises BadId.
+    """Answer for one id, or for the number that people call its row by. Raises BadId, AmbiguousId.
 
     A database that breaks off, or a table that is locked, is an answer, too.
     """
     own_time = OwnTime()
     try:
         with statement_deadline():
-            (facts,) = gather([look_up(text)])
+            found = look_up(text)
+            text = found.key if found.is_called else text
+            (facts,) = gather([found])
     except (OperationalError, ProgrammingError) as error:
         facts = without_database(reach_after(error), own_time)
     return report(text, facts)

@@ -134,7 +134,7 @@ class _Stuck(NamedTuple):
 
 
 def survey_or_outage(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
-    """Survey; when the database does not answer, or takes no writes and nothing is old enough yet, report its outage."""
+    """Survey; when the database does not answer, or takes no writes and nothing is old yet, report its outage."""
     own_time = OwnTime()
     reach = database_reach()
     if reach.answers:

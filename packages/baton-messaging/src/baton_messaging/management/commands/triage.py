@@ -43,7 +43,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         lookup = parser.add_mutually_exclusive_group(required=True)
         lookup.add_argument(
-            "id", nargs="?", help="of an order, export or message (a UUID), or the number of a dead letter"
+            "id", nargs="?", help="number or id of an order or export, id of a message, or number of a dead letter"
         )
         lookup.add_argument(
             "--stuck", action="store_true", help="instead: all that is not settled, by verdict and owner"

@@ -11,7 +11,7 @@ from django.db import OperationalError, ProgrammingError, connection
 
 from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.database.errors import takes_writes
-from baton_messaging.diagnosis.servers.database import trouble
+from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.diagnosis.triage.facts import Reach
 from baton_messaging.health.answers import NoAnswer, StoodStill, answers_within
 from baton_messaging.health.condition import Condition, Health
@@ -78,7 +78,7 @@ def read_only_cause() -> Diagnosis | None:
 def _cause(condition: Condition, said: str, facts: dict[str, Any] | None = None) -> Diagnosis:
     settings = connection.settings_dict
     server = f"{settings['HOST'] or 'localhost'}:{settings['PORT'] or 5432}/{settings['NAME']}"
-    return trouble(Health("database", condition, said, server, facts=facts or {}))
+    return next(diagnose(Health("database", condition, said, server, facts=facts or {})))
 
 
 def _table_lock(deadline: Deadline) -> tuple[str, Session] | None:

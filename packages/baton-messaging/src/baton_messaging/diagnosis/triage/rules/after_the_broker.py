@@ -61,7 +61,7 @@ def broker_away(_delivery: Delivery, facts: Facts) -> Conclusion | None:
     question = phrase("where_in_the_broker", error=facts.broker.error)
     if not facts.broker.is_to_blame:
         return Conclusion(
-            State.UNKNOWN, facts.platform, ASK_AGAIN, True, phrase("not_heard"), open_questions=(question,)
+            State.UNKNOWN, facts.platform, ASK_AGAIN, True, phrase("broker_not_heard"), open_questions=(question,)
         )
     return Conclusion(
         State.UNKNOWN, facts.platform, RESTART_BROKER, True, phrase("broker_away"), open_questions=(question,)
