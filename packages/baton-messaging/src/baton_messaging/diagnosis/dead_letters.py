@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
+from baton_messaging.diagnosis.refused_statements import cause_of_refusal
 from baton_messaging.diagnosis.triage.rules.causes import cause_of_death
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
@@ -36,9 +37,14 @@ def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
 
 def cause_of_group(group: Group) -> Diagnosis | None:
     """Return the present cause of a group's failures, None if none is known."""
-    return cause_of_death(group.consumer, group.reason, recent_causes(), needs_of_consumers())
+    return _cause(group)
 
 
 def cause_of_dead_letter(dead_letter: DeadLetter) -> Diagnosis | None:
     """Return the present cause of one dead letter, None if none is known."""
-    return cause_of_death(dead_letter.consumer, dead_letter.reason, recent_causes(), needs_of_consumers())
+    return _cause(dead_letter)
+
+
+def _cause(dead: Group | DeadLetter) -> Diagnosis | None:
+    refusal = cause_of_refusal(dead.error_class, dead.error_message)
+    return cause_of_death(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
