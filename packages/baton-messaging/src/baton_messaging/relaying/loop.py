@@ -18,6 +18,7 @@ from baton_messaging.database.outbox_notify import CHANNEL
 from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.processes.rounds import RoundProcess
 from baton_messaging.relaying.bundles import BrokerFull, BrokerTrouble
+from baton_messaging.relaying.future_round import FutureRound
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
 
@@ -33,6 +34,7 @@ class Relay(RoundProcess):
 
     def __init__(self) -> None:
         super().__init__("relay")
+        self._future = FutureRound()
 
     def _work(self) -> None:
         with current_app.connection_for_write() as broker:
@@ -56,7 +58,7 @@ class Relay(RoundProcess):
 
     def run_once(self, producer: kombu.Producer) -> int:
         """Send one batch of what is due; return how many messages it took up."""
-        return send_outbox(producer) + send_retries(producer)
+        return self._future.release() + send_outbox(producer) + send_retries(producer)
 
     def _sit_out(self, broker: kombu.Connection) -> None:
         """Wait on the same connection: RabbitMQ would keep each that was given up, until it has memory again."""

@@ -3,7 +3,7 @@
 What people call a row by (the number on a page or in a mail) is looked up, too, by the apps (``SubjectKind.called``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.utils.translation import gettext
@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from baton_messaging.database.text import storable, typed_id
 from baton_messaging.diagnosis.triage.subjects import find_called, label_of
 from baton_messaging.errors import MessagingError
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage, ProcessedMessage
+from baton_messaging.models import Attempt, DeadLetter, FutureMessage, OutboxMessage, ProcessedMessage
 
 MAX_KEY_LENGTH = 200  # as long as the column
 MAX_DIGITS = 18  # of a bigint
@@ -43,6 +43,7 @@ class Lookup:
 
     key: str
     rows: tuple[OutboxMessage, ...] = ()
+    future: tuple[FutureMessage, ...] = ()  # that are not in the outbox
     message_ids: tuple[UUID, ...] = ()
     dead_letters: tuple[DeadLetter, ...] = ()
     consumer: str = ""
@@ -52,7 +53,7 @@ class Lookup:
     @property
     def events(self) -> frozenset[str]:
         """Return the names of the events that its messages tell of."""
-        return frozenset(row.name for row in self.rows)
+        return frozenset({row.name for row in self.rows} | {row.name for row in self.future})
 
     @property
     def all_message_ids(self) -> list[UUID]:
@@ -72,9 +73,8 @@ def look_up(text: str) -> Lookup:
     """
     if not text or text != storable(text) or len(text) > MAX_KEY_LENGTH:
         raise BadId(text)
-    rows = about([text])
-    if rows:
-        return Lookup(text, rows)
+    if found := _key(text):
+        return found
     typed = typed_id(text)
     try:
         return _of_uuid(UUID(typed))
@@ -89,8 +89,7 @@ def about(keys: list[str]) -> tuple[OutboxMessage, ...]:
 
 
 def _of_uuid(wanted: UUID) -> Lookup:
-    rows = about([str(wanted)])
-    return Lookup(str(wanted), rows) if rows else _message(wanted) or Lookup(str(wanted))
+    return _key(str(wanted)) or _message(wanted) or Lookup(str(wanted))
 
 
 def _of_number(given: str, typed: str) -> Lookup:
@@ -105,10 +104,18 @@ def _of_number(given: str, typed: str) -> Lookup:
         raise AmbiguousId(given, candidates)
     if called:
         key = called[0][1]
-        return Lookup(key, about([key]), is_called=True)
+        return replace(_key(key) or Lookup(key), is_called=True)
     if numbered is None:
         raise BadId(given)
     return numbered
+
+
+def _key(key: str) -> Lookup | None:
+    """Return the messages about a key: those that were sent, or are to be, and those that wait for their time."""
+    rows = about([key])
+    waiting = FutureMessage.objects.waiting().filter(key=key).order_by("due_at", "pk").defer("payload")
+    future = tuple(waiting[:MAX_MESSAGES])
+    return Lookup(key, rows, future) if rows or future else None
 
 
 def _dead_letter(number: int) -> Lookup:
@@ -117,7 +124,14 @@ def _dead_letter(number: int) -> Lookup:
         return Lookup(str(number), is_subject=False)
     ids = (dead_letter.message_id,) if dead_letter.message_id else ()
     rows = tuple(OutboxMessage.objects.filter(message_id__in=ids).defer("payload"))
-    return Lookup(dead_letter.key, rows, ids, (dead_letter,), consumer=dead_letter.consumer, is_subject=False)
+    return Lookup(
+        dead_letter.key,
+        rows,
+        message_ids=ids,
+        dead_letters=(dead_letter,),
+        consumer=dead_letter.consumer,
+        is_subject=False,
+    )
 
 
 def _message(message_id: UUID) -> Lookup | None:
@@ -125,6 +139,9 @@ def _message(message_id: UUID) -> Lookup | None:
     row = OutboxMessage.objects.filter(message_id=message_id).defer("payload").first()
     if row is not None:
         return Lookup(row.key, (row,), is_subject=False)
+    future = FutureMessage.objects.filter(message_id=message_id).defer("payload").first()
+    if future is not None:
+        return Lookup(future.key, future=(future,), is_subject=False)
     for model in (Attempt, DeadLetter, ProcessedMessage):
         if model._default_manager.filter(message_id=message_id).exists():
             return Lookup(str(message_id), message_ids=(message_id,), is_subject=False)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db import OperationalError, ProgrammingError
 
@@ -15,6 +15,8 @@ from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
 from baton_messaging.health.wording import CONFIDENCES
+
+_ENDS: Final = (State.DONE, State.DEAD, State.CANCELLED, State.NOT_PUBLISHED, State.ROW_GONE)
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Report:
     @property
     def is_over(self) -> bool:
         """Tell whether nothing changes any more without a person."""
-        return all(answer.state in ("done", "dead", "not published", "row gone") for answer in self.verdicts)
+        return all(answer.state in _ENDS for answer in self.verdicts)
 
     @property
     def owners(self) -> list[str]:
@@ -100,7 +102,9 @@ def colour_of(state: str, *, needs_person: bool) -> str:
     """Return ``resolved``, ``requested`` (under way) or ``open`` (a person must act): the desk's words for colours."""
     if needs_person:
         return "open"
-    return "resolved" if state == State.DONE else "discarded" if state == State.DEAD else "requested"
+    if state == State.DONE:
+        return "resolved"
+    return "discarded" if state in (State.DEAD, State.CANCELLED) else "requested"
 
 
 def triage(text: str) -> Report:

@@ -20,6 +20,8 @@ from baton_messaging.models.dead_letter import Reason
 STATES: Final[dict[State, Promise]] = {
     State.NOT_PUBLISHED: gettext_lazy("not published"),
     State.ROW_GONE: gettext_lazy("its row is gone"),
+    State.NOT_DUE: gettext_lazy("not due yet"),
+    State.CANCELLED: gettext_lazy("cancelled"),
     State.WAITING: gettext_lazy("waiting for the relay"),
     State.RELAY_STALLED: gettext_lazy("relay stalled"),
     State.HELD: gettext_lazy("held"),
