@@ -1,7 +1,8 @@
 """The order form of the page: who orders, and how many of each product."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -21,7 +22,8 @@ SCARCE = 20  # pieces
 _QUANTITY = "quantity-"
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True)
+class Row:
     """One product of the form and the field for its quantity."""
 
     product: Product
