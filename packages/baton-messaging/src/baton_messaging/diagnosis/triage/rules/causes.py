@@ -54,7 +54,7 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
     dead_letter = delivery.dead_letter
     if conclusion.state is State.DEAD and dead_letter:
         is_open = dead_letter.state == "open"
-        return cause_of_death(delivery.consumer, dead_letter.reason, facts.causes, facts.needs) if is_open else None
+        return present_cause(delivery.consumer, dead_letter.reason, facts.causes, facts.needs) if is_open else None
     needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
     found = [
         cause
@@ -125,7 +125,7 @@ def _is_missing(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> boo
     return conclusion.state in _WITH_THE_BROKER and is_not_there and not is_held
 
 
-def cause_of_death(
+def present_cause(
     consumer: str, reason: str, causes: Iterable[Diagnosis], needs: Mapping[Resource, Iterable[Resource]]
 ) -> Diagnosis | None:
     """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again.
