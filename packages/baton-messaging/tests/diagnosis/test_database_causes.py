@@ -8,7 +8,6 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 from baton_dev.testing.processes import wait_until
-from baton_messaging.diagnosis.servers.database import trouble
 from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
@@ -219,7 +218,7 @@ def test_words_of_the_server_decide_what_is_wrong_and_what_mends_it(
         "connections_by": [{"user": "app", "application": "psql", "state": "idle", "count": 97}],
     }
 
-    told = trouble(Health("database", condition, said, facts=facts))
+    told = cause_of(Health("database", condition, said, facts=facts))
 
     assert found in str(told.found)
     assert said in str(told.found)
@@ -239,7 +238,7 @@ def test_words_of_the_server_decide_what_is_wrong_and_what_mends_it(
     ],
 )
 def test_pgbouncers_own_trouble_is_told_from_the_databases(said: str, found: str, remedy: str, command: str) -> None:
-    told = trouble(Health("database", Condition.REFUSES, f"PgBouncer: {said}", facts={"pooler": "PgBouncer"}))
+    told = cause_of(Health("database", Condition.REFUSES, f"PgBouncer: {said}", facts={"pooler": "PgBouncer"}))
 
     assert found in str(told.found)
     assert remedy in str(told.remedy)

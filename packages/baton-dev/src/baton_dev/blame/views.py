@@ -36,6 +36,22 @@ def alive(role: str, name: str) -> dict[str, Any]:
     return {"code": code, "said": text.strip()}
 
 
+def progress(subject_id: str) -> dict[str, Any]:
+    """Return what a row's own page and API show of its messages; of the id of a message they show nothing."""
+    from baton_messaging.diagnosis.progress import progress_of
+
+    told = [{"consumer": one.consumer, "state": one.state, "owner": one.owner} for one in progress_of(subject_id)]
+    return {"said": told}
+
+
+def reconciler() -> dict[str, Any]:
+    """Return how many messages of each consumer the reconciler would send again now."""
+    from baton_messaging.recovery.reconciler import reconcile
+
+    outcome = reconcile(dry_run=True)
+    return {"said": outcome.lost, "error": outcome.broker_error}
+
+
 def board() -> dict[str, Any]:
     """Return what the board lists as problems."""
     from baton_messaging.diagnosis.problems import problems
@@ -45,11 +61,11 @@ def board() -> dict[str, Any]:
 
 def desk(subject_id: str) -> dict[str, Any]:
     """Return the owners of the dead letters about the id, as the desk shows them."""
-    from baton_messaging.diagnosis.dead_letters import cause_of_dead_letter, owner_under
+    from baton_messaging.diagnosis.dead_letters import cause_now, owner_under
     from baton_messaging.models import DeadLetter
 
     told = [
-        {"consumer": one.consumer, "owner": owner_under(cause_of_dead_letter(one), one.owner), "reason": one.reason}
+        {"consumer": one.consumer, "owner": owner_under(cause_now(one), one.owner), "reason": one.reason}
         for one in DeadLetter.objects.filter(_about(subject_id))
     ]
     return {"said": told}
@@ -59,19 +75,19 @@ def alert(subject_id: str) -> dict[str, Any]:
     """Return whom an alert about the id's open dead letters would go to, and what it would say."""
     from baton_messaging.dead_letters.alerts import Alert
     from baton_messaging.dead_letters.operations.groups import groups_of
-    from baton_messaging.diagnosis.dead_letters import cause_of_group
+    from baton_messaging.diagnosis.dead_letters import cause_now
     from baton_messaging.models import DeadLetter
 
     told = []
     for group in groups_of(DeadLetter.objects.open().filter(_about(subject_id))):
-        one = Alert("new", group, cause_of_group(group))
+        one = Alert("new", group, cause_now(group))
         text = render_to_string("baton_messaging/mail/alert.txt", {"alert": one, "group": group})
         told.append({"consumer": group.consumer, "owner": one.owner.name, "text": text})
     return {"said": told}
 
 
 VIEWS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
-    view.__name__: view for view in (triage, stuck, doctor, board, desk, alert, alive)
+    view.__name__: view for view in (triage, stuck, progress, doctor, board, desk, alert, reconciler, alive)
 }
 
 

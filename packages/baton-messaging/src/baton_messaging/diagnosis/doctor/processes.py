@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.conf import Queue, baton
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis import commands
-from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, observed
+from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, or_well
 from baton_messaging.health.broker import broker_connection
-from baton_messaging.health.diagnosis import Diagnosis, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Heartbeat
@@ -58,28 +58,30 @@ def _consumed(
     queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat], last_ended: Heartbeat | None
 ) -> Diagnosis:
     consuming = _names(beat for beat in living if beat.is_consuming)
-    idle = [beat for beat in living if not beat.is_consuming]
+    idle = _names(beat for beat in living if not beat.is_consuming)
     about, what = Resource(Kind.QUEUE, queue.name), format_lazy(_("workers of {queue}"), queue=queue.name)
+    wanted = _("a worker that consumes it")
     if idle:
-        found = format_lazy(
-            _("{idle}: no work is taken; {consuming}"), idle=_names(idle), consuming=consuming or _("no other")
+        return finding(
+            about,
+            what,
+            found=format_lazy(
+                _("{idle}: no work is taken; {consuming}"), idle=idle, consuming=consuming or _("no other")
+            ),
+            wanted=wanted,
+            remedy=format_lazy(_("Restart {names}."), names=idle),
+            owner=queue.owner,
         )
-        return _mended(about, what, found, format_lazy(_("Restart {names}."), names=_names(idle)), queue)
     return observed(
         bool(consuming),
         what,
         about=about,
         found=consuming or format_lazy(_("nobody consumes it; {last}"), last=_last(silent, last_ended)),
-        wanted=_("a worker that consumes it"),
+        wanted=wanted,
         remedy=_("Start a worker for it."),
         command=commands.worker(queue.name),
         owner=queue.owner,
     )
-
-
-def _mended(about: Resource, what: Text, found: Text, remedy: Text, queue: Queue) -> Diagnosis:
-    wanted = _("a worker that consumes it")
-    return observed(False, what, about=about, found=found, wanted=wanted, remedy=remedy, owner=queue.owner)
 
 
 def _last(silent: Sequence[Heartbeat], ended: Heartbeat | None) -> Any:
@@ -110,24 +112,20 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text, ended: Hear
     about = Resource(Kind.ROLE, role)
     wanted = format_lazy(_("a heartbeat of each within {age}"), age=duration(baton().heartbeat_stale_seconds))
     if any(beat.trouble == Trouble.BROKER_FULL for beat in living):
-        return observed(
-            False,
+        return finding(
+            about,
             str(role),
-            about=about,
             found=_("lives, but the broker takes nothing: it is short of memory or disk"),
             wanted=_("a broker that takes messages"),
             remedy=_("Give the broker memory or disk, or workers to empty its queues."),
         )
     if idle:
-        found, remedy = _("lives, and does nothing: {names}"), _("Restart {names}.")
-        names = _names(idle)
-        return observed(
-            False,
+        return finding(
+            about,
             str(role),
-            about=about,
-            found=format_lazy(found, names=names),
+            found=format_lazy(_("lives, and does nothing: {names}"), names=_names(idle)),
             wanted=wanted,
-            remedy=format_lazy(remedy, names=names),
+            remedy=format_lazy(_("Restart {names}."), names=_names(idle)),
         )
     return observed(
         bool(living),
@@ -153,34 +151,25 @@ def _command(role: Role) -> str:
 
 
 @examines("what heartbeats tell", needs=(DATABASE,), is_quick=True)
-def examine_heartbeats() -> Iterator[Diagnosis]:
+def examine_heartbeats() -> list[Diagnosis]:
     """Find clocks, standstills, names used twice, and queues given up, as the processes themselves tell."""
-    found = process_findings()
-    yield from found
-    if not found:
-        well = _("clocks agree, nothing stood still, no queue was given up")
-        yield observed(True, _("what heartbeats tell"), found=well, wanted=well, remedy="")
+    well = _("clocks agree, nothing stood still, no queue was given up")
+    return or_well(process_findings(), _("what heartbeats tell"), found=well)
 
 
 @examines("wiring", needs=(DATABASE,))
-def examine_wiring() -> Iterator[Diagnosis]:
+def examine_wiring() -> list[Diagnosis]:
     """Find processes that use another broker, key, storage or release than the others."""
-    found = wiring_differences()
-    yield from found
-    if not found:
-        well = _("one broker, key, storage and release for all processes")
-        yield observed(True, _("wiring"), found=well, wanted=well, remedy="")
+    well = _("one broker, key, storage and release for all processes")
+    return or_well(wiring_differences(), _("wiring"), found=well)
 
 
 @examines("processes at the broker", needs=(DATABASE, BROKER))
-def examine_strangers() -> Iterator[Diagnosis]:
+def examine_strangers() -> list[Diagnosis]:
     """Find consumers that have no heartbeat here, and workers that the broker does not know."""
     with broker_connection(Deadline.after(DEADLINE_SECONDS)) as connection:
         found = unknown_consumers(connection, DEADLINE_SECONDS / 2)
-    yield from found
-    if not found:
-        well = _("all are known here")
-        yield observed(True, _("processes at the broker"), found=well, wanted=well, remedy="")
+    return or_well(found, _("processes at the broker"), found=_("all are known here"))
 
 
 def _names(beats: Iterable[Heartbeat]) -> str:

@@ -11,13 +11,13 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
 from baton_messaging.conf import baton
 from baton_messaging.consumer import consumer_tasks
-from baton_messaging.diagnosis.doctor.examination import examines, observed
-from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.diagnosis.doctor.examination import examines
+from baton_messaging.health.diagnosis import Diagnosis, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 
 
-@examines("system checks", deadline_seconds=15)  # no server is waited for: it is this machine that may be busy
+@examines("system checks", deadline_seconds=15)  # cut to the rest of the doctor's time: only this machine may be busy
 def examine_settings() -> Iterator[Diagnosis]:
     """Run ``manage.py check``: the code's own contradictions."""
     found = [message for message in checks.run_checks() if message.is_serious()]

@@ -12,14 +12,11 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.servers.broker_room import rabbitmq_room, redis_room
-from baton_messaging.health import resource
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
-from baton_messaging.health.resource import Resource
+from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.wording import duration
-from baton_messaging.routing.ownership import platform_owner
 
-_WANTED: Final = _("a broker that takes, keeps and gives messages")
+WANTED: Final = _("a broker that takes, keeps and gives messages")
 _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("the broker does not answer"),
     Condition.REFUSES: _("the broker takes no messages"),
@@ -40,16 +37,6 @@ _BY_WORD: Final[tuple[tuple[str, Text, str], ...]] = (
 )
 
 
-def resource_of(_health: Health) -> Resource:
-    """Return what the diagnoses are about."""
-    return resource.BROKER
-
-
-def what_of(_health: Health) -> Text:
-    """Return the name of the question."""
-    return _("broker")
-
-
 def well(health: Health) -> Text:
     """Return what is said of a broker that does the work."""
     return format_lazy(
@@ -66,26 +53,19 @@ def product_of(health: Health) -> str:
     return f"{server.get('product', '')} {server.get('version', '')}".strip() or "broker"
 
 
-def trouble(health: Health) -> Diagnosis:
-    """Return why the work stands still, and what mends it."""
+def found(health: Health) -> Text:
+    """Return why the work stands still."""
+    text, server = _FOUND[health.condition], health.server or Address.current().name
+    return format_lazy("{found} ({server}: {said})", found=text, server=server, said=health.said)
+
+
+def remedy(health: Health) -> tuple[Text, str]:
+    """Return what mends it, and the command for that."""
     address = Address.current()
-    remedy, command = _remedy(health, address)
-    return Diagnosis(
-        resource.BROKER,
-        what_of(health),
-        Status.FINDING,
-        format_lazy(
-            "{found} ({server}: {said})",
-            found=_FOUND[health.condition],
-            server=health.server or address.name,
-            said=health.said,
-        ),
-        _WANTED,
-        remedy,
-        platform_owner(),
-        command=command,
-        stops_work=True,
-    )
+    for word, text, command in () if address.is_amqp else _BY_WORD:
+        if word in health.said:
+            return text, address.cli(command)
+    return (_of_rabbitmq if address.is_amqp else _of_redis)(health, address)
 
 
 class Address:
@@ -110,14 +90,6 @@ class Address:
     def cli(self, command: str) -> str:
         """Return a command for Valkey or Redis."""
         return f"valkey-cli -h {self.host} -p {self.port} {command}"
-
-
-def _remedy(health: Health, address: Address) -> tuple[Text, str]:
-    if not address.is_amqp:
-        for word, remedy, command in _BY_WORD:
-            if word in health.said:
-                return remedy, address.cli(command)
-    return (_of_rabbitmq if address.is_amqp else _of_redis)(health, address)
 
 
 def _of_redis(health: Health, address: Address) -> tuple[Text, str]:

@@ -14,19 +14,17 @@ from baton_messaging.diagnosis.servers.database_remedies import activity, holder
 from baton_messaging.diagnosis.servers.sessions import waiting_sessions
 from baton_messaging.diagnosis.servers.settings import harmful_settings
 from baton_messaging.diagnosis.servers.tables import guards, lacking_rights, unread_slots
-from baton_messaging.health import resource
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
-from baton_messaging.routing.ownership import platform_owner
 
 #: Share of the connections in use above which a burst of web requests finds none.
 MAX_CONNECTION_SHARE: Final = 0.9
 #: Seconds of a commit: more, and each message takes that long at least.
 MAX_COMMIT_SECONDS: Final = 1.0
 
-_WANTED: Final = _("a server that commits what it is given")
+WANTED: Final = _("a server that commits what it is given")
 _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("the database does not answer"),
     Condition.REFUSES: _("the database takes no commits"),
@@ -35,16 +33,6 @@ _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.NOT_PERMITTED: _("the database does not let us in"),
     Condition.DIFFERENT: _("the database has other tables than this release"),
 }
-
-
-def resource_of(_health: Health) -> Resource:
-    """Return what the diagnoses are about."""
-    return resource.DATABASE
-
-
-def what_of(_health: Health) -> Text:
-    """Return the name of the question."""
-    return _("database")
 
 
 def well(health: Health) -> Text:
@@ -58,21 +46,16 @@ def well(health: Health) -> Text:
     )
 
 
-def trouble(health: Health) -> Diagnosis:
-    """Return why the work stands still, and what mends it."""
-    remedy = remedy_for(health)
-    found = remedy.found or _FOUND[health.condition]
-    return Diagnosis(
-        resource.DATABASE,
-        what_of(health),
-        Status.FINDING,
-        format_lazy("{found} ({server}: {said})", found=found, server=health.server, said=health.said),
-        _WANTED,
-        remedy.text,
-        platform_owner(),
-        command=remedy.command,
-        stops_work=True,
-    )
+def found(health: Health) -> Text:
+    """Return why the work stands still."""
+    text = remedy_for(health).found or _FOUND[health.condition]
+    return format_lazy("{found} ({server}: {said})", found=text, server=health.server, said=health.said)
+
+
+def remedy(health: Health) -> tuple[Text, str]:
+    """Return what mends it, and the command for that."""
+    known = remedy_for(health)
+    return known.text, known.command
 
 
 def observations(health: Health) -> Iterator[Diagnosis]:
@@ -94,19 +77,17 @@ def _connections(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     allowed = connections.get("max", 0) - connections.get("reserved", 0)
     if allowed <= 0 or connections["used"] <= allowed * MAX_CONNECTION_SHARE:
         return
-    yield Diagnosis(
+    yield finding(
         Resource(Kind.SETTING, "connections in use"),
         _("connections in use"),
-        Status.FINDING,
-        format_lazy(
+        found=format_lazy(
             _("{used} of {allowed}; most: {holders}"),
             used=connections["used"],
             allowed=allowed,
             holders=holders(facts) or "?",
         ),
-        format_lazy(_("at most {share}"), share=f"{MAX_CONNECTION_SHARE:.0%}"),
-        _("Close connections that nobody uses, raise max_connections, or put PgBouncer between."),
-        platform_owner(),
+        wanted=format_lazy(_("at most {share}"), share=f"{MAX_CONNECTION_SHARE:.0%}"),
+        remedy=_("Close connections that nobody uses, raise max_connections, or put PgBouncer between."),
         command=activity(),
     )
 
@@ -115,13 +96,11 @@ def _slow_commit(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     seconds = facts.get("commit_seconds") or 0.0
     if seconds <= MAX_COMMIT_SECONDS:
         return
-    yield Diagnosis(
+    yield finding(
         Resource(Kind.SETTING, "commit"),
         _("time of a commit"),
-        Status.FINDING,
-        duration(seconds),
-        format_lazy(_("at most {age}"), age=duration(MAX_COMMIT_SECONDS)),
-        _("Look at the server's disk and at the standby that commits wait for."),
-        platform_owner(),
+        found=duration(seconds),
+        wanted=format_lazy(_("at most {age}"), age=duration(MAX_COMMIT_SECONDS)),
+        remedy=_("Look at the server's disk and at the standby that commits wait for."),
         command=commands.sql("SELECT application_name, state, sync_state, flush_lag FROM pg_stat_replication"),
     )

@@ -9,11 +9,11 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.health.certificates import WARN_DAYS
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
-from baton_messaging.routing.ownership import platform_owner
 
+WANTED: Final = _("a server that does what the work needs")
 _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("{name} does not answer"),
     Condition.REFUSES: _("{name} refuses"),
@@ -34,16 +34,6 @@ _REMEDIES: Final[Mapping[Condition, Text]] = {
 _SETTINGS: Final = {"mail": "MAILERS, EMAIL_… (EMAIL_URL)", "network": "/etc/resolv.conf"}
 
 
-def resource_of(health: Health) -> Resource:
-    """Return what the diagnoses are about: consumers name it in ``depends_on``."""
-    return Resource(Kind.SERVICE, health.name)
-
-
-def what_of(health: Health) -> Text:
-    """Return the name of the question."""
-    return health.name
-
-
 def well(health: Health) -> Text:
     """Return what is said of a server that does the work."""
     return format_lazy(
@@ -51,35 +41,24 @@ def well(health: Health) -> Text:
     )
 
 
-def trouble(health: Health) -> Diagnosis:
-    """Return what it says, and what is to be done."""
+def found(health: Health) -> Text:
+    """Return what it says."""
     words = ": ".join(part for part in (health.server, health.said) if part)
-    setting = _SETTINGS.get(health.name, "")
-    return Diagnosis(
-        resource_of(health),
-        what_of(health),
-        Status.FINDING,
-        format_lazy("{found} ({words})", found=format_lazy(_FOUND[health.condition], name=health.name), words=words),
-        _("a server that does what the work needs"),
-        format_lazy("{remedy} ({setting})", remedy=_remedy(health), setting=setting) if setting else _remedy(health),
-        platform_owner(),
-        command=str(health.facts.get("command") or ""),
-        stops_work=True,
-    )
+    text = format_lazy(_FOUND[health.condition], name=health.name)
+    return format_lazy("{found} ({words})", found=text, words=words)
 
 
-def _remedy(health: Health) -> Text:
+def remedy(health: Health) -> tuple[Text, str]:
+    """Return what is to be done, and the command for that if the check knows one."""
+    text: Text = _REMEDIES[health.condition]
     if "certificate" in health.said:
-        return _("Renew its certificate, or let this machine trust the one who signed it.")
-    return _REMEDIES[health.condition]
+        text = _("Renew its certificate, or let this machine trust the one who signed it.")
+    if setting := _SETTINGS.get(health.name):
+        text = format_lazy("{remedy} ({setting})", remedy=text, setting=setting)
+    return text, str(health.facts.get("command") or "")
 
 
 def observations(health: Health) -> Iterator[Diagnosis]:
-    """Return what will be wrong soon: a certificate that ends."""
-    yield from certificates(health)
-
-
-def certificates(health: Health) -> Iterator[Diagnosis]:
     """Return a warning before a certificate of the server, or of one that the check has spoken to, ends."""
     told = {**(health.facts.get("certificates") or {}), health.server or health.name: health.facts.get("certificate")}
     for server, certificate in told.items():
@@ -89,12 +68,10 @@ def certificates(health: Health) -> Iterator[Diagnosis]:
 
 def _ending(server: str, certificate: Mapping[str, Any]) -> Diagnosis:
     ends_at = datetime.fromisoformat(certificate["ends_at"])
-    return Diagnosis(
+    return finding(
         Resource(Kind.SETTING, f"certificate of {server}"),
         format_lazy(_("certificate of {name}"), name=server),
-        Status.FINDING,
-        format_lazy(_("ends in {days} days, on {day}"), days=certificate["days_left"], day=f"{ends_at:%Y-%m-%d}"),
-        format_lazy(_("{days} days or more"), days=WARN_DAYS),
-        _("Renew it: when it has ended, nothing that needs this server works."),
-        platform_owner(),
+        found=format_lazy(_("ends in {days} days, on {day}"), days=certificate["days_left"], day=f"{ends_at:%Y-%m-%d}"),
+        wanted=format_lazy(_("{days} days or more"), days=WARN_DAYS),
+        remedy=_("Renew it: when it has ended, nothing that needs this server works."),
     )

@@ -8,11 +8,10 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis import commands
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding
 from baton_messaging.health.locks import PREPARED_PID, Session
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
-from baton_messaging.routing.ownership import platform_owner
 
 #: Seconds that others may wait for a session before it is told of: a busy row is waited for now and then.
 MAX_BLOCKED_SECONDS: Final = 5.0
@@ -64,7 +63,7 @@ def _is_forgotten(session: Mapping[str, Any]) -> bool:
 def _blocker(session: Mapping[str, Any]) -> Diagnosis:
     blocks = session.get("blocks") or ()
     found = _("session {session} holds what {count} others wait for ({pids}); its last statement: {statement}")
-    return _finding(
+    return _in_the_way(
         f"session {session.get('gid') or session['pid']}",
         _("a session that others wait for"),
         format_lazy(
@@ -82,7 +81,7 @@ def _blocker(session: Mapping[str, Any]) -> Diagnosis:
 
 def _idle(session: Mapping[str, Any]) -> Diagnosis:
     found = _("session {session} has left a transaction open for {age}; its last statement: {statement}")
-    return _finding(
+    return _in_the_way(
         f"session {session['pid']}",
         _("a transaction that was left open"),
         format_lazy(
@@ -99,7 +98,7 @@ def _idle(session: Mapping[str, Any]) -> Diagnosis:
 
 def _prepared(transaction: Mapping[str, Any]) -> Diagnosis:
     found = _("prepared transaction {name} of {user} is open for {age}")
-    return _finding(
+    return _in_the_way(
         f"prepared {transaction['gid']}",
         _("a transaction that was left open"),
         format_lazy(found, name=transaction["gid"], user=transaction["user"], age=duration(transaction.get("seconds"))),
@@ -113,7 +112,7 @@ def _horizon(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     for holder in facts.get("xmin_holders") or ():
         if (holder.get("xmin_age") or 0) > MAX_XMIN_AGE:
             found = _("{kind} {name} ({user}, {application}) keeps all rows of the last {count} transactions")
-            yield _finding(
+            yield _in_the_way(
                 f"xmin {holder['name']}",
                 _("old rows that cannot be vacuumed away"),
                 format_lazy(
@@ -142,20 +141,11 @@ def _release(holder: Mapping[str, Any]) -> str:
             return commands.sql("SELECT application_name, backend_xmin FROM pg_stat_replication")
 
 
-def _finding(
+def _in_the_way(
     name: str, what: Text, found: Text, remedy: Text, command: str, *, since: datetime | None = None
 ) -> Diagnosis:
-    return Diagnosis(
-        Resource(Kind.DATA, name),
-        what,
-        Status.FINDING,
-        found,
-        _("none"),
-        remedy,
-        platform_owner(),
-        command=command,
-        since=since,
-    )
+    about = Resource(Kind.DATA, name)
+    return finding(about, what, found=found, wanted=_("none"), remedy=remedy, command=command, since=since)
 
 
 def _moment(text: Any) -> datetime | None:

@@ -10,9 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis import commands
 from baton_messaging.health import resource
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.routing.ownership import platform_owner
 
 #: A time-out on the role below this ends statements that are merely busy. Seconds.
 MIN_TIMEOUT_SECONDS: Final = 30.0
@@ -30,14 +29,12 @@ def harmful_settings(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
         name, value = setting["name"], setting["value"]
         if _is_harmful(name, value):
             stops_work = _ends_all_work(name, value)
-            yield Diagnosis(
+            yield finding(
                 resource.DATABASE if stops_work else Resource(Kind.SETTING, name),
                 format_lazy(_("{name} of the database's role"), name=name),
-                Status.FINDING,
-                _found(setting),
-                _("the server's default"),
-                _("Take it back: it ends work that is only busy, or lets committed work be lost."),
-                platform_owner(),
+                found=_found(setting),
+                wanted=_("the server's default"),
+                remedy=_("Take it back: it ends work that is only busy, or lets committed work be lost."),
                 command=_reset(setting),
                 stops_work=stops_work,
             )

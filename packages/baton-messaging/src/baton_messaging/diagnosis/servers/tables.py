@@ -13,9 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.servers import database_remedies
 from baton_messaging.health import resource
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, finding
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.routing.ownership import platform_owner
 
 _DISABLE: Final = {
     "trigger": 'ALTER TABLE {table} DISABLE TRIGGER "{name}"',
@@ -33,14 +32,12 @@ def lacking_rights(facts: Mapping[str, Any], *, is_told: bool) -> Iterator[Diagn
             continue
         lacking = list(rows)
         remedy = database_remedies.rights_back(lacking)
-        yield Diagnosis(
+        yield finding(
             _who_works_as(lacking) if user != ours else resource.DATABASE,
             _("rights of the role"),
-            Status.FINDING,
-            remedy.found,
-            _("SELECT, INSERT, UPDATE and DELETE on the tables of ours; on the audit SELECT and INSERT"),
-            remedy.text,
-            platform_owner(),
+            found=remedy.found,
+            wanted=_("SELECT, INSERT, UPDATE and DELETE on the tables of ours; on the audit SELECT and INSERT"),
+            remedy=remedy.text,
             command=remedy.command,
             stops_work=True,
         )
@@ -58,18 +55,16 @@ def guards(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
         if not guard["may_swallow"]:
             continue
         name = f"{guard['kind']} {guard['name']}" + (f" ({guard['function']})" if guard.get("function") else "")
-        yield Diagnosis(
+        yield finding(
             resource.DATABASE,
             _("what stands before our tables"),
-            Status.FINDING,
-            format_lazy(
+            found=format_lazy(
                 _("{name} on {table} is none of Baton's: it can change, refuse or swallow rows"),
                 name=name,
                 table=guard["table"],
             ),
-            _("none"),
-            format_lazy(_("Find out who made it, and take it off {table}."), table=guard["table"]),
-            platform_owner(),
+            wanted=_("none"),
+            remedy=format_lazy(_("Find out who made it, and take it off {table}."), table=guard["table"]),
             command=commands.sql(_DISABLE[guard["kind"]].format(**guard)),
             confidence=Confidence.LIKELY,
             stops_work=True,
@@ -79,18 +74,16 @@ def guards(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
 def unread_slots(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     """Return the replication slots that keep the log for a reader who does not come: it fills the disk."""
     for slot in database_remedies.unread_slots(facts):
-        yield Diagnosis(
+        yield finding(
             Resource(Kind.DATA, f"slot {slot['name']}"),
             _("replication slots"),
-            Status.FINDING,
-            format_lazy(
+            found=format_lazy(
                 _("nobody reads slot {name}: it keeps {size} GiB of the log ({status})"),
                 name=slot["name"],
                 size=f"{slot['kept_bytes'] / 2**30:.1f}",
                 status=slot["wal_status"],
             ),
-            _("none"),
-            _("Bring its reader back, or drop the slot before the disk is full."),
-            platform_owner(),
+            wanted=_("none"),
+            remedy=_("Bring its reader back, or drop the slot before the disk is full."),
             command=commands.sql(f"SELECT pg_drop_replication_slot('{slot['name']}')"),
         )
