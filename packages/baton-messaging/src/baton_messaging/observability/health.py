@@ -21,7 +21,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 def readyz(_request: HttpRequest) -> JsonResponse:
     """Answer 200 when the database is there and migrated, 503 with the reason otherwise."""
     try:
-        waiting = len(unapplied_migrations())
+        waiting = unapplied_migration_count()
     except DatabaseError:
         return JsonResponse({"status": "unavailable", "database": "not reachable"}, status=UNAVAILABLE)
     if waiting:
@@ -34,3 +34,8 @@ def unapplied_migrations() -> list[str]:
     """Return the app of each migration of this release that the database does not have."""
     executor = MigrationExecutor(connection)
     return [migration.app_label for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
+
+
+def unapplied_migration_count() -> int:
+    """Return how many these are."""
+    return len(unapplied_migrations())
