@@ -70,7 +70,10 @@ class Failed:
 
 @dataclass(frozen=True)
 class DeadLetterFacts:
-    """A dead letter. ``state`` and ``reason`` are those of the model, ``refusal`` is as of an attempt."""
+    """A dead letter. ``state`` and ``reason`` are those of the model, ``refusal`` is as of an attempt.
+
+    ``is_permanent``: the consumer raised what says that no other attempt will do.
+    """
 
     pk: int
     state: str
@@ -81,6 +84,7 @@ class DeadLetterFacts:
     requested_at: datetime | None = None
     error_text: str = ""
     refusal: Diagnosis | None = None
+    is_permanent: bool = False
 
 
 @dataclass(frozen=True)

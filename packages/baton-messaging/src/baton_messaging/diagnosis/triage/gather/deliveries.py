@@ -26,7 +26,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
 )
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
 from baton_messaging.diagnosis.triage.lookup import Lookup
-from baton_messaging.errors import TransientError
+from baton_messaging.errors import PermanentError, TransientError
 from baton_messaging.events import is_known
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
@@ -191,9 +191,13 @@ def _failed(row: Attempt | None, snapshot: Snapshot) -> Failed | None:
 
 def _is_transient(error_class: str) -> bool:
     """Tell whether an error of this name is one of something outside: an app's own, or the operating system's."""
+    return _is_class(error_class, TransientError, OSError)
+
+
+def _is_class(error_class: str, *wanted: type) -> bool:
     module, _dot, name = error_class.rpartition(".")
     found = getattr(sys.modules.get(module or "builtins"), name, None)
-    return isinstance(found, type) and issubclass(found, TransientError | OSError)
+    return isinstance(found, type) and issubclass(found, wanted)
 
 
 def _dead_letter(row: DeadLetter | None, snapshot: Snapshot) -> DeadLetterFacts | None:
@@ -209,6 +213,7 @@ def _dead_letter(row: DeadLetter | None, snapshot: Snapshot) -> DeadLetterFacts 
         requested_at=row.requested_at,
         error_text=row.error_message,
         refusal=snapshot.refusal_of(row) if row.state == State.OPEN else None,
+        is_permanent=_is_class(row.error_class, PermanentError),
     )
 
 

@@ -217,7 +217,7 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
         step=step_of(cause),
         needs_person=True,
         detail=phrase("cause", found=cause.found),
-        confidence=cause.confidence,
+        confidence=Confidence.LIKELY if cause.about.kind is Kind.WIRING else cause.confidence,
         cause=cause,
     )
 
