@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from baton_messaging.diagnosis.dead_letters import cause_of_dead_letter
+from baton_messaging.diagnosis.dead_letters import cause_now
 from baton_messaging.diagnosis.refused_statements import cause_of_refusal
 from baton_messaging.diagnosis.triage.report import triage
 from baton_messaging.health.diagnosis import Confidence, Diagnosis
@@ -125,7 +125,7 @@ def test_full_disk_is_the_platforms_in_desk_and_triage(empty_broker: None) -> No
     dead_letter = a_letter(error_class="django.db.utils.OperationalError", error_message=said)
 
     (verdict,) = triage(str(dead_letter.pk)).verdicts
-    cause = cause_of_dead_letter(DeadLetter.objects.get())
+    cause = cause_now(DeadLetter.objects.get())
 
     assert cause is not None
     assert "the disk of the database is full" in str(cause.found)

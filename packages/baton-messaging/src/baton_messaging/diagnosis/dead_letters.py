@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
 from baton_messaging.diagnosis.refused_statements import cause_of_refusal
-from baton_messaging.diagnosis.triage.rules.causes import cause_of_death
+from baton_messaging.diagnosis.triage.rules.causes import present_cause
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter
@@ -32,19 +32,10 @@ def owner_under(cause: Diagnosis | None, owner: str) -> str:
 
 def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
     """Return the groups, each with the present cause of its failures if one is known."""
-    return [ExplainedGroup(group, cause_of_group(group) if group.open_count else None) for group in groups]
+    return [ExplainedGroup(group, cause_now(group) if group.open_count else None) for group in groups]
 
 
-def cause_of_group(group: Group) -> Diagnosis | None:
-    """Return the present cause of a group's failures, None if none is known."""
-    return _cause(group)
-
-
-def cause_of_dead_letter(dead_letter: DeadLetter) -> Diagnosis | None:
-    """Return the present cause of one dead letter, None if none is known."""
-    return _cause(dead_letter)
-
-
-def _cause(dead: Group | DeadLetter) -> Diagnosis | None:
+def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
+    """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
     refusal = cause_of_refusal(dead.error_class, dead.error_message)
-    return cause_of_death(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
+    return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)

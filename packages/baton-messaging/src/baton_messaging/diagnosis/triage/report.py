@@ -14,7 +14,7 @@ from baton_messaging.diagnosis.triage.gather.reach import database_reach, reach_
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
-from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
+from baton_messaging.diagnosis.triage.wording import evidence_texts, later_texts, question_texts, state_text, step_text
 from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.wording import CONFIDENCES
 
@@ -74,6 +74,7 @@ class Report:
     asked_at: datetime
     verdicts: tuple[Answer, ...]
     is_unheard_of: bool = False
+    later: tuple[str, ...] = ()  # what will follow, and when, in words
 
     @property
     def needs_person(self) -> bool:
@@ -96,6 +97,7 @@ class Report:
             "id": self.id,
             "asked_at": self.asked_at.isoformat(),
             "needs_person": self.needs_person,
+            "later": list(self.later),
             "verdicts": [asdict(answer) for answer in self.verdicts],
         }
 
@@ -136,7 +138,7 @@ def report(text: str, facts: Facts) -> Report:
     """Put the verdicts on some facts into words."""
     verdicts = tuple(_answer(verdict, facts.now) for verdict in judge(facts))
     is_unheard_of = facts.database.answers and not (facts.subjects or facts.deliveries or facts.events)
-    return Report(text, facts.now, verdicts, is_unheard_of)
+    return Report(text, facts.now, verdicts, is_unheard_of, tuple(later_texts(facts)))
 
 
 def next_step(verdict: Verdict, now: datetime) -> NextStep:

@@ -55,7 +55,7 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
     if conclusion.state is State.DEAD and dead_letter:
         if dead_letter.state != "open":
             return None
-        return cause_of_death(
+        return present_cause(
             delivery.consumer, dead_letter.reason, facts.causes, facts.needs, refusal=dead_letter.refusal
         )
     needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
@@ -133,7 +133,7 @@ def _is_missing(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> boo
     return conclusion.state in _WITH_THE_BROKER and is_not_there and not is_held
 
 
-def cause_of_death(
+def present_cause(
     consumer: str,
     reason: str,
     causes: Iterable[Diagnosis],
