@@ -9,6 +9,7 @@ from baton_messaging.diagnosis.triage.rules.causes import cause_of_death
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter
+from baton_messaging.models.dead_letter import State
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,17 @@ def owner_under(cause: Diagnosis | None, owner: str) -> str:
 def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
     """Return the groups, each with the present cause of its failures if one is known."""
     return [ExplainedGroup(group, cause_of_group(group) if group.open_count else None) for group in groups]
+
+
+def with_owners(dead_letters: Iterable[DeadLetter]) -> list[tuple[DeadLetter, str]]:
+    """Return each with whose it is, by name, as group, page and alert say. The causes are looked up once."""
+    causes, needs = recent_causes(), needs_of_consumers()
+
+    def owner_of(one: DeadLetter) -> str:
+        cause = cause_of_death(one.consumer, one.reason, causes, needs) if one.state == State.OPEN else None
+        return owner_under(cause, one.owner).partition(" <")[0]
+
+    return [(one, owner_of(one)) for one in dead_letters]
 
 
 def cause_of_group(group: Group) -> Diagnosis | None:
