@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
-from baton_messaging.diagnosis.triage.rules.causes import cause_of_death
+from baton_messaging.diagnosis.refused_statements import cause_of_refusal
+from baton_messaging.diagnosis.triage.rules.causes import present_cause
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter
@@ -32,25 +33,19 @@ def owner_under(cause: Diagnosis | None, owner: str) -> str:
 
 def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
     """Return the groups, each with the present cause of its failures if one is known."""
-    return [ExplainedGroup(group, cause_of_group(group) if group.open_count else None) for group in groups]
+    return [ExplainedGroup(group, cause_now(group) if group.open_count else None) for group in groups]
 
 
 def with_owners(dead_letters: Iterable[DeadLetter]) -> list[tuple[DeadLetter, str]]:
-    """Return each with whose it is, by name, as group, page and alert say. The causes are looked up once."""
-    causes, needs = recent_causes(), needs_of_consumers()
-
-    def owner_of(one: DeadLetter) -> str:
-        cause = cause_of_death(one.consumer, one.reason, causes, needs) if one.state == State.OPEN else None
-        return owner_under(cause, one.owner).partition(" <")[0]
-
-    return [(one, owner_of(one)) for one in dead_letters]
+    """Return each with whose it is, by name, as group, page and alert say."""
+    return [(one, owner_under(_cause_of_open(one), one.owner).partition(" <")[0]) for one in dead_letters]
 
 
-def cause_of_group(group: Group) -> Diagnosis | None:
-    """Return the present cause of a group's failures, None if none is known."""
-    return cause_of_death(group.consumer, group.reason, recent_causes(), needs_of_consumers())
+def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
+    """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
+    refusal = cause_of_refusal(dead.error_class, dead.error_message)
+    return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
 
 
-def cause_of_dead_letter(dead_letter: DeadLetter) -> Diagnosis | None:
-    """Return the present cause of one dead letter, None if none is known."""
-    return cause_of_death(dead_letter.consumer, dead_letter.reason, recent_causes(), needs_of_consumers())
+def _cause_of_open(dead_letter: DeadLetter) -> Diagnosis | None:
+    return cause_now(dead_letter) if dead_letter.state == State.OPEN else None

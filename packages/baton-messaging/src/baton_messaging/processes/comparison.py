@@ -6,7 +6,6 @@ shows it (broker_consumers.py). Whoever asks from a shell is compared, too: with
 
 import os
 import socket
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -22,6 +21,7 @@ from baton_messaging.database.deadline import Deadline
 from baton_messaging.health.broker import broker_connection
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, finding
 from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import first_few
 from baton_messaging.processes import wiring
 from baton_messaging.processes.wired import Difference, Wired, differences, wired_processes
 
@@ -62,9 +62,9 @@ def diagnosis_of(difference: Difference) -> Diagnosis:
     """Return what one difference means, and what mends it. Wiring is the platform's."""
     aspect = difference.aspect
     names = {
-        "odd": names_of(difference.odd),
+        "odd": first_few(one.name for one in difference.odd),
         "odd_value": difference.odd_value,
-        "usual": names_of(difference.usual),
+        "usual": first_few(one.name for one in difference.usual),
         "usual_value": difference.usual_value,
     }
     carries = any(one.role in _CARRIERS for one in difference.odd)
@@ -80,12 +80,6 @@ def diagnosis_of(difference: Difference) -> Diagnosis:
         stops_work=carries and aspect in ("broker", "keys") and not difference.is_rollout,
     )
     return replace(told, status=Status.OK) if difference.is_rollout else told
-
-
-def names_of(processes: Iterable[Wired], *, at_most: int = 4) -> str:
-    """Name the processes, the first few of many."""
-    names = [one.name for one in processes]
-    return ", ".join(names[:at_most]) + (f" (+{len(names) - at_most})" if len(names) > at_most else "")
 
 
 def _asker(processes: list[Wired]) -> list[Wired]:

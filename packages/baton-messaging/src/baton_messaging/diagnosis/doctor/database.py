@@ -17,7 +17,7 @@ from baton_messaging.database.roles import RoleRights, rights_of_this_role
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines
 from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import duration
+from baton_messaging.health.wording import duration, first_few
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.observability.health import unapplied_migration_count
@@ -25,7 +25,6 @@ from baton_messaging.observability.health import unapplied_migration_count
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 APP: Final = "baton_messaging"
-MAX_SHOWN: Final = 4  # rights, in one sentence
 #: Database connections of one process of each role, beside those of a worker's children.
 CONNECTIONS_OF_ROLE: Final = {"worker": 1, "relay": 3, "collector": 2, "beat": 1}
 
@@ -66,7 +65,7 @@ def examine_role() -> Iterator[Diagnosis]:
         yield finding(
             about,
             _("rights of the role"),
-            found=format_lazy(_("{role} lacks {rights}"), role=rights.role, rights=_cut(rights.missing)),
+            found=format_lazy(_("{role} lacks {rights}"), role=rights.role, rights=first_few(rights.missing)),
             wanted=_("SELECT, INSERT, UPDATE and DELETE on the tables of ours; on the audit SELECT and INSERT"),
             remedy=_("Grant them, as the owner of the tables."),
             command=f"python manage.py baton_grants {shlex.quote(rights.role)} --apply",
@@ -81,13 +80,8 @@ def _role_found(rights: RoleRights) -> Text:
     if rights.owns_audit:
         return format_lazy(_("{role} owns the audit's tables"), role=rights.role)
     if rights.can_change_audit:
-        return format_lazy(_("{role} has {rights}"), role=rights.role, rights=_cut(rights.on_audit))
+        return format_lazy(_("{role} has {rights}"), role=rights.role, rights=first_few(rights.on_audit))
     return format_lazy(_("{role} can only add to the audit"), role=rights.role)
-
-
-def _cut(names: tuple[str, ...]) -> str:
-    """Return the first few."""
-    return ", ".join(names[:MAX_SHOWN]) + (f", … ({len(names)})" if len(names) > MAX_SHOWN else "")
 
 
 @examines("clock of the database", needs=(DATABASE,))

@@ -17,7 +17,7 @@ from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import CONDITIONS, duration
+from baton_messaging.health.wording import CONDITIONS, duration, first_few
 from baton_messaging.models import Heartbeat
 
 #: Seconds after which what a process has seen may have passed.
@@ -85,7 +85,7 @@ def _at_work(troubled: list[Seen], own: Health | None) -> Iterator[Diagnosis]:
     for diagnosis in diagnose(latest.health):
         found = format_lazy(
             _("as {processes} sees it, {age} ago: {found}"),
-            processes=_names(troubled),
+            processes=first_few((one.process for one in troubled), at_most=3),
             age=duration(latest.age_seconds),
             found=diagnosis.found,
         )
@@ -108,11 +108,6 @@ def _cut_off(one: Seen) -> Diagnosis:
         confidence=Confidence.LIKELY,
         since=one.health.checked_at,
     )
-
-
-def _names(seen: Iterable[Seen], *, at_most: int = 3) -> str:
-    names = [one.process for one in seen]
-    return ", ".join(names[:at_most]) + (f" (+{len(names) - at_most})" if len(names) > at_most else "")
 
 
 def _health(told: Mapping[str, Any]) -> Health:

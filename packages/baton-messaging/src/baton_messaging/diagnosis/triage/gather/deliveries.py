@@ -32,7 +32,7 @@ from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Attempt, Circuit, DeadLetter, FutureMessage, OutboxMessage, Pause, ProcessedMessage
-from baton_messaging.models.dead_letter import RELAY
+from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.routing.ownership import owner_of, queue_name_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.subscriptions import subscriptions_of
@@ -50,7 +50,7 @@ def deliveries_of(lookup: Lookup, snapshot: Snapshot) -> Iterator[Delivery]:
         yield from (_not_due(row, consumer) for consumer in _consumers_of(row.name))
     for dead_letter in lookup.dead_letters:
         if dead_letter.message_id is None:  # what is no envelope of ours has nothing but its dead letter
-            yield _bare(dead_letter)
+            yield _bare(dead_letter, snapshot)
 
 
 def _places(lookup: Lookup, snapshot: Snapshot) -> list[Place]:
@@ -100,8 +100,8 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
         limits=_limits(consumer),
         published=_published(row, consumer, snapshot) if row else None,
         processed=_processed(standing.processed),
-        failed=_failed(failed),
-        dead_letter=_dead_letter(dead_letter),
+        failed=_failed(failed, snapshot),
+        dead_letter=_dead_letter(dead_letter, snapshot),
         held=_held(snapshot, consumer, event, key, message_id),
         in_flight=in_flight,
         seen=_sighting(standing.place, snapshot),
@@ -125,7 +125,7 @@ def _lock(in_flight: InFlight | None, snapshot: Snapshot) -> LockWait | None:
     return next((wait for wait in snapshot.lock_waits if in_flight.is_of(wait.application)), None)
 
 
-def _bare(dead_letter: DeadLetter) -> Delivery:
+def _bare(dead_letter: DeadLetter, snapshot: Snapshot) -> Delivery:
     consumer = dead_letter.consumer
     return Delivery(
         consumer=consumer,
@@ -133,7 +133,7 @@ def _bare(dead_letter: DeadLetter) -> Delivery:
         message_id=None,
         queue=queue_name_of(consumer),
         owner=owner_of(consumer),
-        dead_letter=_dead_letter(dead_letter),
+        dead_letter=_dead_letter(dead_letter, snapshot),
     )
 
 
@@ -173,7 +173,7 @@ def _processed(row: ProcessedMessage | None) -> Processed | None:
     return Processed(row.processed_at, row.duration_ms, row.worker) if row else None
 
 
-def _failed(row: Attempt | None) -> Failed | None:
+def _failed(row: Attempt | None, snapshot: Snapshot) -> Failed | None:
     if row is None:
         return None
     return Failed(
@@ -185,6 +185,7 @@ def _failed(row: Attempt | None) -> Failed | None:
         row.claimed_until,
         row.error_message,
         _is_transient(row.error_class),
+        snapshot.refusal_of(row) if row.sent_at is None else None,
     )
 
 
@@ -195,7 +196,7 @@ def _is_transient(error_class: str) -> bool:
     return isinstance(found, type) and issubclass(found, TransientError | OSError)
 
 
-def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
+def _dead_letter(row: DeadLetter | None, snapshot: Snapshot) -> DeadLetterFacts | None:
     if row is None:
         return None
     return DeadLetterFacts(
@@ -207,6 +208,7 @@ def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
         attempt_count=row.attempt_count,
         requested_at=row.requested_at,
         error_text=row.error_message,
+        refusal=snapshot.refusal_of(row) if row.state == State.OPEN else None,
     )
 
 
