@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.database.deadline import Deadline
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import first_few

@@ -11,7 +11,8 @@ from typing import Final
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.rendering import waiting_names
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import evidence_of, phrase_of_session, trail
+from baton_messaging.diagnosis.triage.evidence import evidence_of, trail
+from baton_messaging.diagnosis.triage.evidence_of_processes import holder_evidence
 from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Facts, Reach
 from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
 from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
@@ -108,14 +109,8 @@ def _why_away(database: Reach) -> tuple[Phrase, Step, tuple[Phrase, ...]]:
     """Return detail, step and evidence."""
     if database.locked:
         table, holder = database.locked
-        detail = phrase("table_locked", table=table)
-        session = Phrase("lock_holder", phrase_of_session(holder).values)
-        statement = phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
-        return (
-            detail,
-            Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending)),
-            (session, statement),
-        )
+        step = Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending))
+        return phrase("table_locked", table=table), step, tuple(holder_evidence(holder))
     if database.is_of_other_release:
         evidence = phrase("database_silent", error=database.error)
         return phrase("other_release"), Step("migrate", command="python manage.py migrate"), (evidence,)

@@ -16,7 +16,7 @@ from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
 from baton_messaging.diagnosis.triage.gather.deadline import reason, search_seconds
 from baton_messaging.health.answers import Answer, Question
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.messages.message_ids import ids_in_body
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 

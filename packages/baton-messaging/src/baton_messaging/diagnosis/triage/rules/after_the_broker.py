@@ -3,8 +3,9 @@
 from datetime import timedelta
 from typing import Final
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.process_facts import Process
 from baton_messaging.diagnosis.triage.rules.conclusion import (
     RESTART_BROKER,
     START_COLLECTOR,
