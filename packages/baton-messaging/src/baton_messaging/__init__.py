@@ -19,6 +19,7 @@ PEOPLE'S PAGES
     ui              desk, board, triage, admin, JSON API, terminal
 
 FINDING OUT
+    adoption        what a project that exists lacks of all this, and where in its files it goes
     checks          ask the six questions of a design review, and settings that contradict each other
     diagnosis       triage and doctor: how far a message got, whose it is, what the installation lacks
     observability   figures per minute, /metrics, /healthz and /readyz

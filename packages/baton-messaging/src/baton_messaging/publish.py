@@ -69,9 +69,10 @@ def cancel(message_id: UUID) -> bool:
     return bool(_cancel(FutureMessage.objects.filter(message_id=message_id)))
 
 
-def cancel_all(event: type[Event], *, key: object) -> int:
-    """Cancel the messages of one event about one aggregate that are not due yet; return how many were in time."""
-    return _cancel(FutureMessage.objects.filter(name=event.event_name, key=str(key)), key=str(key))
+def cancel_all(*events: type[Event], key: object) -> int:
+    """Cancel all messages of these events about one aggregate that are not due yet; return how many were in time."""
+    names = [event.event_name for event in events]
+    return _cancel(FutureMessage.objects.filter(name__in=names, key=str(key)), key=str(key))
 
 
 def reschedule(message_id: UUID, at: datetime) -> bool:

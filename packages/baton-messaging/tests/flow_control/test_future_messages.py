@@ -97,6 +97,17 @@ def test_the_list_is_by_time_and_found_by_event_and_key(row: FutureMessage) -> N
 
 
 @pytest.mark.usefixtures("empty_broker")
+def test_what_follows_a_message_that_was_sent_is_told_beside_the_verdicts(row: FutureMessage) -> None:
+    """How far it got is a question about what was sent: what is still to come is no verdict, and nobody's task."""
+    with transaction.atomic():
+        publish(Sampled(sample_id=UUID(row.key)))
+    report = triage(row.key)
+    assert "not due yet" not in {answer.state for answer in report.verdicts}
+    assert [line.partition(" is to be sent")[0] for line in report.later] == ["sample.sampled"]
+    assert report.as_dict()["later"] == list(report.later)
+
+
+@pytest.mark.usefixtures("empty_broker")
 def test_triage_says_when_it_is_due_by_message_and_by_key(row: FutureMessage) -> None:
     for subject in (row.message_id, row.key):
         answer = of_consumer(subject)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
+from baton_messaging.diagnosis.refused_statements import cause_of_refusal
 from baton_messaging.diagnosis.triage.rules.causes import present_cause
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
@@ -36,4 +37,5 @@ def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
 
 def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
     """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
-    return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers())
+    refusal = cause_of_refusal(dead.error_class, dead.error_message)
+    return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)

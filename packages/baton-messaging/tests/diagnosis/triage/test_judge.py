@@ -354,7 +354,7 @@ CASES: list[Case] = [
         True,
     ),
     ("pruned", facts(delivery(published=None)), State.UNKNOWN, CARE, "mend_too_old_to_tell", True),
-    ("database away", facts(database=Reach(False, "Timeout")), State.UNKNOWN, PLATFORM, "restart_database", True),
+    ("database away", facts(database=Reach(False, "Timeout")), State.UNKNOWN, PLATFORM, "ask_again", True),
     (
         "never heard of",
         facts(subjects=(), events=frozenset()),

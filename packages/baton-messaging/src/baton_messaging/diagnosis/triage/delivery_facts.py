@@ -10,6 +10,7 @@ from uuid import UUID
 
 from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.process_facts import InFlight
+from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import LockWait
 from baton_messaging.messages.position import Death, Position, position_of
 from baton_messaging.recovery.loss_rule import SENT_AGAIN
@@ -53,7 +54,8 @@ class Processed:
 class Failed:
     """The last attempt. ``number`` 0: none yet, it was held back or is replayed. ``error_text``: a sentence.
 
-    ``is_transient``: its class says that something outside is not available, and nothing of the message.
+    ``is_transient``: its class says that something outside is not available, and nothing of the message. ``refusal``:
+    why the database refused a statement of it, where that is none of the code's doing.
     """
 
     number: int
@@ -64,11 +66,12 @@ class Failed:
     claimed_until: datetime | None = None
     error_text: str = ""
     is_transient: bool = False
+    refusal: Diagnosis | None = None
 
 
 @dataclass(frozen=True)
 class DeadLetterFacts:
-    """A dead letter. ``state`` and ``reason`` are those of the model."""
+    """A dead letter. ``state`` and ``reason`` are those of the model, ``refusal`` is as of an attempt."""
 
     pk: int
     state: str
@@ -78,6 +81,7 @@ class DeadLetterFacts:
     attempt_count: int
     requested_at: datetime | None = None
     error_text: str = ""
+    refusal: Diagnosis | None = None
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,8 @@ class Lookup:
 
     key: str
     rows: tuple[OutboxMessage, ...] = ()
-    future: tuple[FutureMessage, ...] = ()  # that are not in the outbox
+    future: tuple[FutureMessage, ...] = ()  # that it is about, and that are not in the outbox
+    later: tuple[FutureMessage, ...] = ()  # that will follow: no answer to how far it got, but to what still comes
     message_ids: tuple[UUID, ...] = ()
     dead_letters: tuple[DeadLetter, ...] = ()
     consumer: str = ""
@@ -115,7 +116,9 @@ def _key(key: str) -> Lookup | None:
     rows = about([key])
     waiting = FutureMessage.objects.waiting().filter(key=key).order_by("due_at", "pk").defer("payload")
     future = tuple(waiting[:MAX_MESSAGES])
-    return Lookup(key, rows, future) if rows or future else None
+    if rows:
+        return Lookup(key, rows, later=future)
+    return Lookup(key, future=future) if future else None
 
 
 def _dead_letter(number: int) -> Lookup:

@@ -98,6 +98,8 @@ class Command(BaseCommand):
                 self.stdout.write(f"          {line}")
             self.stdout.write(f"  next    {answer.next_step.text}")
             self._tell_where(answer)
+        for line in report.later:
+            self.stdout.write(f"later     {line}")
 
     def _tell_where(self, answer: Answer) -> None:
         for more in (answer.next_step.command, answer.next_step.url):

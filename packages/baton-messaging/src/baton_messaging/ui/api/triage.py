@@ -68,6 +68,7 @@ class TriageOut(Schema):
     asked_at: datetime
     needs_person: bool
     verdicts: list[VerdictOut]
+    later: list[str]
 
 
 def router_for(kind: str, *, refusal: type[Schema | BaseModel] = Refusal, operation_id: str | None = None) -> Router:

@@ -40,7 +40,7 @@ def deliveries_of(lookup: Lookup, snapshot: Snapshot) -> Iterator[Delivery]:
         yield from (_not_due(row, consumer) for consumer in _consumers_of(row.name))
     for dead_letter in lookup.dead_letters:
         if dead_letter.message_id is None:  # what is no envelope of ours has nothing but its dead letter
-            yield _bare(dead_letter)
+            yield _bare(dead_letter, snapshot)
 
 
 def _places(lookup: Lookup, snapshot: Snapshot) -> list[Place]:
@@ -90,8 +90,8 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
         limits=limits_facts(consumer),
         published=published_facts(row, consumer, snapshot) if row else None,
         processed=processed_facts(standing.processed),
-        failed=failed_facts(failed),
-        dead_letter=dead_letter_facts(dead_letter),
+        failed=failed_facts(failed, snapshot),
+        dead_letter=dead_letter_facts(dead_letter, snapshot),
         held=held_facts(snapshot, consumer, event, key, message_id),
         in_flight=in_flight,
         seen=_sighting(standing.place, snapshot),
@@ -115,7 +115,7 @@ def _lock(in_flight: InFlight | None, snapshot: Snapshot) -> LockWait | None:
     return next((wait for wait in snapshot.lock_waits if in_flight.is_of(wait.application)), None)
 
 
-def _bare(dead_letter: DeadLetter) -> Delivery:
+def _bare(dead_letter: DeadLetter, snapshot: Snapshot) -> Delivery:
     consumer = dead_letter.consumer
     return Delivery(
         consumer=consumer,
@@ -123,7 +123,7 @@ def _bare(dead_letter: DeadLetter) -> Delivery:
         message_id=None,
         queue=queue_name_of(consumer),
         owner=owner_of(consumer),
-        dead_letter=dead_letter_facts(dead_letter),
+        dead_letter=dead_letter_facts(dead_letter, snapshot),
     )
 
 

@@ -18,6 +18,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot
 from baton_messaging.errors import TransientError
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.models.dead_letter import State
 
 
 def limits_facts(consumer: str) -> Limits:
@@ -55,7 +56,7 @@ def processed_facts(row: ProcessedMessage | None) -> Processed | None:
     return Processed(row.processed_at, row.duration_ms, row.worker) if row else None
 
 
-def failed_facts(row: Attempt | None) -> Failed | None:
+def failed_facts(row: Attempt | None, snapshot: Snapshot) -> Failed | None:
     """Return what the last attempt says."""
     if row is None:
         return None
@@ -68,6 +69,7 @@ def failed_facts(row: Attempt | None) -> Failed | None:
         row.claimed_until,
         row.error_message,
         _is_transient(row.error_class),
+        snapshot.refusal_of(row) if row.sent_at is None else None,
     )
 
 
@@ -78,7 +80,7 @@ def _is_transient(error_class: str) -> bool:
     return isinstance(found, type) and issubclass(found, TransientError | OSError)
 
 
-def dead_letter_facts(row: DeadLetter | None) -> DeadLetterFacts | None:
+def dead_letter_facts(row: DeadLetter | None, snapshot: Snapshot) -> DeadLetterFacts | None:
     """Return what the dead letter says."""
     if row is None:
         return None
@@ -91,6 +93,7 @@ def dead_letter_facts(row: DeadLetter | None) -> DeadLetterFacts | None:
         attempt_count=row.attempt_count,
         requested_at=row.requested_at,
         error_text=row.error_message,
+        refusal=snapshot.refusal_of(row) if row.state == State.OPEN else None,
     )
 
 

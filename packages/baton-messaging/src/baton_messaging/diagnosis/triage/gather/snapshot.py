@@ -6,7 +6,7 @@ lookup, and is in no table afterwards, is nowhere.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
@@ -18,13 +18,15 @@ from django.db import connection
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.conf import baton
 from baton_messaging.diagnosis.message_states import MessageStates, Place
+from baton_messaging.diagnosis.refused_statements import cause_of_refusal
 from baton_messaging.diagnosis.triage.facts import QueueSnapshot
 from baton_messaging.diagnosis.triage.gather.processes import ended_workers, read_processes
 from baton_messaging.diagnosis.triage.gather.servers import ServersSnapshot, ask_servers
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.process_facts import InFlight, Process
+from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import LockWait, lock_waits
-from baton_messaging.models import DeadLetter, OutboxMessage
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import State
 from baton_messaging.recovery.loss_rule import MARGIN
 from baton_messaging.recovery.queue_states import served_until
@@ -56,6 +58,14 @@ class Snapshot:
     served_until: dict[str, datetime]
     lock_waits: tuple[LockWait, ...] = ()
     ended: tuple[Process, ...] = ()
+    _refusals: dict[tuple[str, str], Diagnosis | None] = field(default_factory=dict)
+
+    def refusal_of(self, row: Attempt | DeadLetter) -> Diagnosis | None:
+        """Return why the database refused a statement; asked once of all that failed alike."""
+        error = row.error_class, row.error_message
+        if error not in self._refusals:
+            self._refusals[error] = cause_of_refusal(*error)
+        return self._refusals[error]
 
     @property
     def is_broker_full(self) -> bool:

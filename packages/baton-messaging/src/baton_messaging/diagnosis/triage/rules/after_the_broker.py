@@ -7,6 +7,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.process_facts import Process
 from baton_messaging.diagnosis.triage.rules.conclusion import (
+    ASK_AGAIN,
     RESTART_BROKER,
     START_COLLECTOR,
     WAIT,
@@ -59,6 +60,10 @@ def broker_away(_delivery: Delivery, facts: Facts) -> Conclusion | None:
     if facts.broker.answers:
         return None
     question = phrase("where_in_the_broker", error=facts.broker.error)
+    if not facts.broker.is_to_blame:
+        return Conclusion(
+            State.UNKNOWN, facts.platform, ASK_AGAIN, True, phrase("broker_not_heard"), open_questions=(question,)
+        )
     return Conclusion(
         State.UNKNOWN, facts.platform, RESTART_BROKER, True, phrase("broker_away"), open_questions=(question,)
     )

@@ -11,6 +11,7 @@ from baton_messaging.conf import Team
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.conclusion import (
+    ASK_AGAIN,
     ENLARGE_BROKER,
     RESTART_BROKER,
     START_RELAY,
@@ -84,12 +85,14 @@ def held(delivery: Delivery, facts: Facts) -> Conclusion | None:
 def relay_or_broker(facts: Facts) -> Conclusion | None:
     """Return why nothing leaves. The broker first: without it no relay can work."""
 
-    def stalled(step: Step, detail: Phrase) -> Conclusion:
-        return Conclusion(State.RELAY_STALLED, facts.platform, step, True, detail)
+    def stalled(step: Step, detail: Phrase, confidence: Confidence = Confidence.LIKELY) -> Conclusion:
+        return Conclusion(State.RELAY_STALLED, facts.platform, step, True, detail, confidence=confidence)
 
     relays = facts.of_role("relay")
-    if not facts.broker.answers:
-        return stalled(RESTART_BROKER, phrase("broker_away"))
+    if facts.broker.is_to_blame:
+        return stalled(RESTART_BROKER, phrase("broker_away"), facts.broker.confidence)
+    if not facts.broker.answers and not any(relay.is_at_work for relay in relays):
+        return stalled(ASK_AGAIN, phrase("broker_not_heard"), Confidence.OPEN)
     if facts.is_broker_full:
         return stalled(ENLARGE_BROKER, phrase("broker_is_full"))
     if not any(relay.is_fresh for relay in relays):

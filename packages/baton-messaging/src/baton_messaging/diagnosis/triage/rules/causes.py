@@ -53,8 +53,11 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
     """Return the cause that is nearest to the ground."""
     dead_letter = delivery.dead_letter
     if conclusion.state is State.DEAD and dead_letter:
-        is_open = dead_letter.state == "open"
-        return present_cause(delivery.consumer, dead_letter.reason, facts.causes, facts.needs) if is_open else None
+        if dead_letter.state != "open":
+            return None
+        return present_cause(
+            delivery.consumer, dead_letter.reason, facts.causes, facts.needs, refusal=dead_letter.refusal
+        )
     needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
     found = [
         cause
@@ -65,7 +68,12 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
-    return _nearest_to_the_ground(found) or _server_of(conclusion, delivery, facts)
+    return _nearest_to_the_ground(found) or _refusal_of(conclusion, delivery) or _server_of(conclusion, delivery, facts)
+
+
+def _refusal_of(conclusion: Conclusion, delivery: Delivery) -> Diagnosis | None:
+    """Return why the database refused the last attempt a statement: the next one will meet the same."""
+    return delivery.failed.refusal if delivery.failed and conclusion.state in (State.RETRYING, State.HELD) else None
 
 
 def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
@@ -126,12 +134,20 @@ def _is_missing(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> boo
 
 
 def present_cause(
-    consumer: str, reason: str, causes: Iterable[Diagnosis], needs: Mapping[Resource, Iterable[Resource]]
+    consumer: str,
+    reason: str,
+    causes: Iterable[Diagnosis],
+    needs: Mapping[Resource, Iterable[Resource]],
+    *,
+    refusal: Diagnosis | None = None,
 ) -> Diagnosis | None:
     """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again.
 
-    It died of its retries while a server that it names does no work, or of a signature that another process made.
+    It died of its retries while a server that it names does no work, of a signature that another process made, or of a
+    ``refusal``: a statement that the database did not execute (refused_statements.py), the more so if it does no work.
     """
+    if refusal is not None:
+        return next((one for one in causes if one.about == refusal.about and one.stops_work), refusal)
     services = {one for one in needs.get(Resource(Kind.CONSUMER, consumer), ()) if one.kind is Kind.SERVICE}
     found = [
         cause
@@ -191,7 +207,8 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     state = conclusion.state
     stands_before_it = state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER
     sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind in (Kind.WIRING, Kind.PROCESS)
-    if not (stands_before_it or sees_nobody):
+    is_only_lost = state is State.LOST and cause.about.kind not in (Kind.WIRING, Kind.PROCESS, Kind.QUEUE)
+    if not (stands_before_it or sees_nobody or is_only_lost):
         state = _INSTEAD.get(state, state)
     return replace(
         conclusion,

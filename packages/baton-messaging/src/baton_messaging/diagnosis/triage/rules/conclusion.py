@@ -33,6 +33,7 @@ RESTART_BROKER = Step("restart_broker")
 ENLARGE_BROKER = Step("enlarge_broker")
 RECONCILE = "python manage.py reconcile"
 DOCTOR = "python manage.py doctor"
+ASK_AGAIN = Step("ask_again", command=DOCTOR)
 START_RELAY = Step("start_relay", command=commands.RELAY)
 START_COLLECTOR = Step("start_collector", command=commands.COLLECTOR)
 
