@@ -5,7 +5,7 @@ found out because the message does not arrive.
 
 The queue is bounded, whatever kills the check. On RabbitMQ it is exclusive: it ends with its connection. On Redis its
 name is one of SLOTS; its keys expire, and a message that a worker has restored from a check that was killed is taken by
-the next one of that slot. Whoever lists queues or deliveries knows it by QUEUE_PREFIX.
+the next one of that slot. Listings of queues or deliveries know it by QUEUE_PREFIX.
 """
 
 import os
