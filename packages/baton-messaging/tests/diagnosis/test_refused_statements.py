@@ -102,7 +102,7 @@ def test_policy_that_keeps_rows_back_is_named_by_its_table(admin: Admin) -> None
 
     assert cause is not None
     assert cause.confidence is Confidence.LIKELY
-    assert "tablename = 'sample_effect'" in cause.command.replace("'\"'\"'", "'")
+    assert "tablename = 'sample_effect'" in cause.command
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,11 @@ def reconciler() -> dict[str, Any]:
 
 
 def board() -> dict[str, Any]:
-    """Return what the board lists as problems."""
+    """Return what the board lists as problems, and not what it has seen seconds ago: that was another fault."""
+    from baton_messaging.diagnosis import installation
     from baton_messaging.diagnosis.problems import problems
 
+    installation.forget()
     return {"said": {"lines": [problem.as_dict() for problem in problems()]}}
 
 
