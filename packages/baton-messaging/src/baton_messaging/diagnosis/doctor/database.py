@@ -1,6 +1,7 @@
 """What depends on the database examined: migrations, clock, connections, and whether old rows are deleted."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -20,7 +21,8 @@ from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration, first_few
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.heartbeat import Role
-from baton_messaging.observability.health import unapplied_migration_count
+from baton_messaging.observability.health import unapplied_migrations
+from baton_messaging.processes import wiring
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
@@ -31,13 +33,15 @@ CONNECTIONS_OF_ROLE: Final = {"worker": 1, "relay": 3, "collector": 2, "beat": 1
 
 @examines("migrations", needs=(DATABASE,))
 def examine_migrations() -> Iterator[Diagnosis]:
-    """Find migrations that are not applied."""
-    count = unapplied_migration_count()
+    """Find migrations that are not applied, and whose they are: an app's, or of which version of this package."""
+    waiting = Counter(unapplied_migrations())
+    names = {APP: f"baton-messaging {wiring.release()['baton-messaging']}"}
+    whose = ", ".join(f"{names.get(app, app)} ({count})" for app, count in waiting.items())
     yield observed(
-        not count,
+        not waiting,
         _("migrations"),
         about=Resource(Kind.SETTING, "migrations"),
-        found=format_lazy(_("{count} not applied"), count=count) if count else _("all applied"),
+        found=format_lazy(_("not applied: {whose}"), whose=whose) if waiting else _("all applied"),
         wanted=_("all applied"),
         remedy=_("Apply them."),
         command="python manage.py migrate",
