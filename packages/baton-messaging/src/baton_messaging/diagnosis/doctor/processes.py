@@ -15,7 +15,7 @@ from baton_messaging.conf import Queue, baton
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, or_well
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.diagnosis import Diagnosis, Text, finding, inferred, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration

@@ -4,8 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.process_facts import Process
 from baton_messaging.diagnosis.triage.rules.conclusion import (
     ASK_AGAIN,
     RESTART_BROKER,

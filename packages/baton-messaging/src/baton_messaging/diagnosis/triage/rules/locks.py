@@ -3,7 +3,7 @@
 from baton_messaging.conf import Team
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import phrase_of_session
+from baton_messaging.diagnosis.triage.evidence_of_processes import phrase_of_session
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.conclusion import WAIT, Conclusion
 from baton_messaging.diagnosis.triage.verdict import State, Step
