@@ -101,7 +101,14 @@ def full_with_the_message(stack: Stack) -> Iterator[Question]:
         yield question
 
 
-@fault("queue declared otherwise", State.RELAY_STALLED, PLATFORM, only="rabbitmq", says="other arguments")
+@fault(
+    "queue declared otherwise",
+    State.RELAY_STALLED,
+    PLATFORM,
+    only="rabbitmq",
+    says="other arguments|inequivalent arg",
+    step="migrate_queue",
+)
 def declared_otherwise(stack: Stack) -> Iterator[Question]:
     from tests.blame.events import Misfit
 

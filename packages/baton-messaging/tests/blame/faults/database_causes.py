@@ -27,8 +27,8 @@ FULL: Final = """
 """
 REFUSED: Final = "BEGIN RAISE EXCEPTION 'closed for stocktaking'; END"
 SWALLOWED: Final = "BEGIN RETURN NULL; END"
-#: Of a message whose rows are swallowed it can be seen that it left, and nothing else.
-GONE: Final = (State.LOST, State.UNKNOWN, State.ELSEWHERE, State.QUEUED)
+#: Of a message whose rows are swallowed it can be seen that it left, or that it runs and runs.
+GONE: Final = (State.LOST, State.UNKNOWN, State.ELSEWHERE, State.QUEUED, State.RUNNING)
 
 
 @contextmanager

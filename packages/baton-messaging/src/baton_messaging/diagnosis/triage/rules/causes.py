@@ -32,6 +32,7 @@ _INSTEAD: Final[Mapping[State, State]] = {
     State.NOBODY_CONSUMES: State.QUEUED,
     State.LOST: State.ELSEWHERE,
 }
+_OF_ONE_QUEUE: Final = ("migrate_queue", "work_off_queue")
 #: In these a message left for the broker, and neither it nor a worker is where this installation looks.
 _ASTRAY: Final = frozenset({State.LOST, State.ELSEWHERE})
 _WITH_THE_BROKER: Final = frozenset({State.LOST, State.ELSEWHERE, State.NOBODY_CONSUMES, State.QUEUED})
@@ -40,6 +41,8 @@ _WITH_THE_BROKER: Final = frozenset({State.LOST, State.ELSEWHERE, State.NOBODY_C
 def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Conclusion:
     """Return the conclusion, with the cause that lies beneath it if there is one."""
     if conclusion.cause is not None or delivery.lock:  # who holds the lock is as near to the ground as can be
+        return conclusion
+    if conclusion.step.code in _OF_ONE_QUEUE:  # what the broker said of this queue says more than that it refuses
         return conclusion
     cause = _cause(conclusion, delivery, facts)
     if cause is None:
