@@ -18,7 +18,7 @@ from baton_messaging.models import Attempt, DeadLetter
 from django.db import connection
 from psycopg import sql
 
-from tests.blame.samples import PLATFORM, STUCK, met_by_the_relay, ordinary, otherwise, refusal, sent
+from tests.blame.samples import PLATFORM, STUCK, met_by_the_relay, ordinary, otherwise, refusal, sent, told_to
 
 FULL: Final = """
     BEGIN RAISE EXCEPTION USING ERRCODE = '53100',
@@ -157,6 +157,24 @@ def hidden_by_a_policy(stack: Stack) -> Iterator[Question]:
         own.execute("ALTER TABLE sample_effect ENABLE ROW LEVEL SECURITY")
         try:
             question = ordinary()
+            until_failed(stack)
+            yield question
+        finally:
+            own.execute("ALTER TABLE sample_effect DISABLE ROW LEVEL SECURITY")
+
+
+@fault(
+    "a policy hides the row that the consumer asks for",
+    (State.DEAD, State.RETRYING),
+    PLATFORM,
+    says=("row level security", "sample_effect"),
+    step="pg_policies",
+)
+def hidden_row(stack: Stack) -> Iterator[Question]:
+    with clerk(stack) as own:
+        own.execute("ALTER TABLE sample_effect ENABLE ROW LEVEL SECURITY")
+        try:
+            question = told_to("row_gone")
             until_failed(stack)
             yield question
         finally:
