@@ -29,6 +29,7 @@ MAX_SECONDS: Final = {"triage": 2.0, "triage --stuck": 2.0, "board": 2.0, "docto
 #: Processor time of one look at everything: one part in a thousand of a process that looks every 30 seconds.
 MAX_PROCESSOR_MS: Final = 30.0
 LOOKS: Final = 20
+_BROKER_URLS: Final = ("broker_read_url", "broker_write_url")
 
 
 def measure(*, rounds: int) -> Iterator[Section]:
@@ -104,12 +105,13 @@ def _silence() -> Iterator[int]:
 
 @contextmanager
 def _broker_at(port: int) -> Iterator[None]:
-    before = current_app.conf.broker_read_url, current_app.conf.broker_write_url
-    current_app.conf.broker_read_url = current_app.conf.broker_write_url = f"redis://127.0.0.1:{port}/0"
+    changes: Any = current_app.conf.changes  # which its readers look at first
+    before = {name: changes.get(name) for name in _BROKER_URLS}
+    changes.update(dict.fromkeys(_BROKER_URLS, f"redis://127.0.0.1:{port}/0"))
     try:
         yield
     finally:
-        current_app.conf.broker_read_url, current_app.conf.broker_write_url = before
+        changes.update(before)
 
 
 @contextmanager
