@@ -167,7 +167,7 @@ def hidden_by_a_policy(stack: Stack) -> Iterator[Question]:
     "a policy hides the row that the consumer asks for",
     (State.DEAD, State.RETRYING),
     PLATFORM,
-    says=("row level security", "sample_effect"),
+    says=("row.level security", "sample_effect"),
     step="pg_policies",
 )
 def hidden_row(stack: Stack) -> Iterator[Question]:

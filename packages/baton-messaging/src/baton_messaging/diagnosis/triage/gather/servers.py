@@ -56,10 +56,14 @@ def ask_servers(
     own_time = OwnTime()
     answers = answers_within(seconds, questions)
     broker = snapshot_of(answers["broker"])
+    reach = heard(broker.reach, own_time)
+    causes: tuple[Diagnosis, ...] = _value(answers["causes"], without=())
+    if reach.cause and not any(cause.about == reach.cause.about for cause in causes):
+        causes = (*causes, reach.cause)
     contradictions = _value(answers.get("contradictions"), without=None)
     return ServersSnapshot(
-        replace(broker, reach=heard(broker.reach, own_time)),
-        _value(answers["causes"], without=()),
+        replace(broker, reach=reach),
+        causes,
         {key: tuple(found) for key, found in (contradictions or {}).items()},
         frozenset() if contradictions is None else checked_consumers(),
     )
