@@ -208,7 +208,7 @@ def _as_victim(resource: Resource) -> Diagnosis:
 
 def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     state = conclusion.state
-    stands_before_it = state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER
+    stands_before_it = state is State.RELAY_STALLED and cause.about.kind in (Kind.BROKER, Kind.PROCESS)
     sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind in (Kind.WIRING, Kind.PROCESS)
     is_only_lost = state is State.LOST and cause.about.kind not in (Kind.WIRING, Kind.PROCESS, Kind.QUEUE)
     if not (stands_before_it or sees_nobody or is_only_lost):
