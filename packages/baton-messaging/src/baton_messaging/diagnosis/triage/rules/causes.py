@@ -225,6 +225,13 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     )
 
 
+def beneath(contradiction: Diagnosis, consumer: str, facts: Facts) -> Diagnosis:
+    """Return what stands before a table of the consumer's app, if anything does: it may have kept the effect away."""
+    table = f"table {consumer.partition('.')[0]}_"
+    guard = next((one for one in facts.guards if one.about.name.startswith(table)), None)
+    return guard.with_victims((contradiction,)) if guard else contradiction
+
+
 def step_of(diagnosis: Diagnosis) -> Step:
     """Return the step that mends what a diagnosis says."""
     return Step("remedy", {"remedy": diagnosis.remedy}, command=diagnosis.command, link=diagnosis.link)
