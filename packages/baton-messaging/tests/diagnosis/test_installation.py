@@ -33,8 +33,8 @@ MAIL = Resource(Kind.SERVICE, "mail")
 
 
 @pytest.fixture(autouse=True)
-def _ask_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installation, "_last", None)
+def _ask_anew() -> None:
+    installation.forget()
 
 
 @pytest.fixture

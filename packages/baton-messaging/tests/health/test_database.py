@@ -1,5 +1,8 @@
 """The check of the database, on servers that are put into a bad state."""
 
+import os
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -265,3 +268,44 @@ def test_server_without_tls_that_our_settings_demand_is_told(check: Check, monke
 
     assert health.condition is DIFFERENT
     assert "server does not support SSL" in health.said
+
+
+@pytest.fixture
+def small_disk(admin: Admin) -> Iterator[Path]:
+    """Let what the database's sessions write beside their tables go to a disk of a quarter of a megabyte."""
+    with tempfile.TemporaryDirectory() as folder:
+        disk = Path(folder)
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], check=False, capture_output=True
+        )
+        if mounted.returncode:
+            pytest.skip("a file system can be mounted by root only")
+        try:
+            disk.chmod(0o755)
+            place = disk / "space"
+            place.mkdir()
+            os.chown(place, Path(_value(admin, "SHOW data_directory")).stat().st_uid, -1)
+            name = f"small_{admin.info.dbname}"
+            whose = f'DATABASE "{admin.info.dbname}"'
+            admin.execute(f"CREATE TABLESPACE {name} LOCATION '{place}'".encode())
+            admin.execute(f"ALTER {whose} SET temp_tablespaces = '{name}'".encode())
+            yield disk
+            admin.execute(f"ALTER {whose} RESET temp_tablespaces".encode())
+            admin.execute(f"DROP TABLESPACE {name}".encode())
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+def _value(admin: Admin, statement: LiteralString) -> str:
+    row = admin.execute(statement).fetchone()
+    return str(row[0]) if row else ""
+
+
+def test_disk_that_is_full_is_found_out_though_a_row_has_room(check: Check, small_disk: Path) -> None:
+    assert check("database").condition is Condition.OK
+
+    (small_disk / "fills-it").write_bytes(b"x" * 230_000)
+    health = check("database")
+
+    assert health.condition is FULL
+    assert health.said.endswith("No space left on device (53100)")

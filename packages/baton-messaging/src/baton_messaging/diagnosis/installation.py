@@ -71,6 +71,13 @@ def recent_findings() -> tuple[Diagnosis, ...]:
         return _last[1]
 
 
+def forget() -> None:
+    """Let the next page look anew: for whoever has changed something and wants to see what comes of it."""
+    global _last  # noqa: PLW0603 - as above
+    with _lock:
+        _last = None
+
+
 class _Stored:
     """What the processes have stored with their heartbeats, as far as the database tells it in time."""
 

@@ -32,6 +32,8 @@ from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedM
 _LOOK_SECONDS: Final = 0.6
 _MAX_PID: Final = 2**22  # of Linux, on 64 bits
 _APPLICATION: Final = "baton health check"
+#: A row finds room in a page that is there already, also on a full disk. What has no room in memory takes new space.
+_NEW_SPACE: Final = "SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 5000)"
 _NEEDED: Final[tuple[type[models.Model], ...]] = (OutboxMessage, ProcessedMessage, Attempt, Heartbeat)
 
 
@@ -98,6 +100,7 @@ class _Work:
                 cursor.execute("INSERT INTO baton_health_check DEFAULT VALUES RETURNING id, pg_backend_pid()")
                 row, self.pid = cursor.fetchone() or (0, 0)
                 cursor.execute("DELETE FROM baton_health_check WHERE id = %s", [row])
+                cursor.execute(_NEW_SPACE)
             except psycopg.Error:
                 with contextlib.suppress(psycopg.Error):
                     cursor.execute("ROLLBACK")

@@ -16,7 +16,9 @@ from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.health.condition import Condition
+from baton_messaging.health.role_settings import ending_setting
 from baton_messaging.health.run import run_checks
+from baton_messaging.health.table_facts import role_without_heartbeats
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.processes.wiring import process_id_of
@@ -125,6 +127,10 @@ def _life_of_worker(row: Heartbeat) -> Life:
 def _trouble_of(server: str) -> str:
     """Return what keeps a server from its work; empty when it works, or that cannot be asked."""
     (health,) = run_checks([server], deadline_seconds=DEADLINE_SECONDS)
+    if setting := ending_setting(health.facts):
+        return f"gives no statement its time: {setting}"
+    if role := role_without_heartbeats(health.facts):
+        return f"lets role {role} write no heartbeat: it lacks the right"
     if health.condition in (Condition.OK, Condition.NOT_KNOWN):
         return ""
     return f"is {health.condition}: {health.said}" if health.said else f"is {health.condition}"

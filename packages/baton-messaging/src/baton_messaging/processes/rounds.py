@@ -19,7 +19,7 @@ from django.db import connection
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.conf import baton
-from baton_messaging.database.errors import is_passing
+from baton_messaging.database.errors import is_not_set_up, is_passing
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.refusals import classify
 from baton_messaging.processes.backoff import backoff_seconds
@@ -114,8 +114,8 @@ class RoundProcess(ABC):
         """Connect to the broker and go round, until stopped or in trouble."""
 
     def _can_wait(self, error: DatabaseError) -> bool:
-        """Tell whether an error of the database is one to sit out."""
-        return is_passing(error)
+        """Tell whether an error of the database is one to sit out: what was forgotten in a deploy may be made good."""
+        return is_passing(error) or is_not_set_up(error)
 
     def _work_until_trouble(self) -> None:
         try:
@@ -123,7 +123,8 @@ class RoundProcess(ABC):
         except DatabaseError as error:
             if not self._can_wait(error):
                 raise
-            connection.close()
+            if is_passing(error):  # else it is well: who looks at the sessions sees as which role we work
+                connection.close()
             self._back_off("database_in_trouble", error)
         except self.broker_errors as error:
             self._back_off("broker_away", error)

@@ -36,7 +36,7 @@ refusal(
 
 @fault(
     "broker's user may not read",
-    (State.QUEUED, State.NOBODY_CONSUMES, State.UNKNOWN),
+    (*STUCK, State.QUEUED, State.NOBODY_CONSUMES),  # a relay that connects anew binds its queues, which is reading
     PLATFORM,
     only="rabbitmq",
     says=REFUSED,

@@ -71,7 +71,7 @@ def phrase_of_session(holder: Session) -> Phrase:
     """Return who holds a lock, as a detail."""
     return phrase(
         "waits_for_session",
-        pid=str(holder.pid),
+        pid=holder.gid or str(holder.pid),
         application=holder.application or "?",
         user=holder.user or "?",
         state=holder.state or "?",

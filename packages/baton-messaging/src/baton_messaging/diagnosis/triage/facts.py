@@ -100,6 +100,7 @@ class Facts:
     contradictions: tuple[Contradiction, ...] = ()  # between what the rows say and what there is
     checked_consumers: frozenset[str] = frozenset()  # whose effect was looked for
     needs: Mapping[Resource, Sequence[Resource]] = field(default_factory=dict)
+    guards: tuple[Diagnosis, ...] = ()  # what stands before an app's tables, and may keep rows from them
 
     def of_role(self, role: str) -> list[Process]:
         """Return the processes of a role."""

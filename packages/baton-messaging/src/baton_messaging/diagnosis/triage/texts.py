@@ -169,9 +169,9 @@ STEPS: Final[dict[str, Promise]] = {
         "Wait: the reconciler sends it again when queue %(queue)s is empty, or ten later messages of it are processed."
     ),
     "wait_for_canary": _("Wait for the first dead letters of the replay, or release the rest in the desk."),
-    "start_relay": _("Start or restart the relay."),
-    "start_collector": _("Start or restart the collector of dead letters."),
-    "start_beat": _("Start or restart beat."),
+    "start_relay": _("Start or restart the relay. If it ends again, its log says why."),
+    "start_collector": _("Start or restart the collector of dead letters. If it ends again, its log says why."),
+    "start_beat": _("Start or restart beat. If it ends again, its log says why."),
     "start_worker": _("Start a worker for queue %(queue)s."),
     "end_session": _(
         "Ask whose session %(pid)s is, and end it: what it has changed is rolled back. The message goes on by itself."

@@ -1,6 +1,6 @@
 """Deliveries put together from a snapshot: each message on its way to each consumer."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.diagnosis.message_states import Place
@@ -99,12 +99,16 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
     )
 
 
-def needs_of(consumers: Iterable[str], processes: Iterable[Process] = ()) -> dict[Resource, list[Resource]]:
-    """Return what each consumer needs, and each queue that a worker gave up: that worker."""
+def needs_of(consumers: Iterable[str], processes: Collection[Process] = ()) -> dict[Resource, list[Resource]]:
+    """Return what each consumer needs, each queue that a worker gave up: that worker, and a role the only one of it."""
     needs = needs_of_consumers(consumers)
     for process in processes:
         for queue in process.unconsumed_queues:
             needs.setdefault(Resource(Kind.QUEUE, queue), []).append(Resource(Kind.PROCESS, process.name))
+    for role in ("relay", "collector", "beat"):
+        living = [process.name for process in processes if process.role == role and process.is_fresh]
+        if len(living) == 1:
+            needs[Resource(Kind.ROLE, role)] = [Resource(Kind.PROCESS, living[0])]
     return needs
 
 

@@ -79,6 +79,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, causes: tuple[Diagnosis, ...], su
         causes=causes,
         contradictions=snapshot.servers.contradictions.get(lookup.key, ()),
         checked_consumers=snapshot.servers.checked_consumers,
+        guards=snapshot.servers.guards,
         needs=needs_of({delivery.consumer for delivery in deliveries}, snapshot.processes),
     )
 

@@ -32,6 +32,7 @@ _INSTEAD: Final[Mapping[State, State]] = {
     State.NOBODY_CONSUMES: State.QUEUED,
     State.LOST: State.ELSEWHERE,
 }
+_OF_ONE_QUEUE: Final = ("migrate_queue", "work_off_queue")
 #: In these a message left for the broker, and neither it nor a worker is where this installation looks.
 _ASTRAY: Final = frozenset({State.LOST, State.ELSEWHERE})
 _WITH_THE_BROKER: Final = frozenset({State.LOST, State.ELSEWHERE, State.NOBODY_CONSUMES, State.QUEUED})
@@ -40,6 +41,8 @@ _WITH_THE_BROKER: Final = frozenset({State.LOST, State.ELSEWHERE, State.NOBODY_C
 def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Conclusion:
     """Return the conclusion, with the cause that lies beneath it if there is one."""
     if conclusion.cause is not None or delivery.lock:  # who holds the lock is as near to the ground as can be
+        return conclusion
+    if conclusion.step.code in _OF_ONE_QUEUE:  # what the broker said of this queue says more than that it refuses
         return conclusion
     cause = _cause(conclusion, delivery, facts)
     if cause is None:
@@ -205,7 +208,7 @@ def _as_victim(resource: Resource) -> Diagnosis:
 
 def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     state = conclusion.state
-    stands_before_it = state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER
+    stands_before_it = state is State.RELAY_STALLED and cause.about.kind in (Kind.BROKER, Kind.PROCESS)
     sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind in (Kind.WIRING, Kind.PROCESS)
     is_only_lost = state is State.LOST and cause.about.kind not in (Kind.WIRING, Kind.PROCESS, Kind.QUEUE)
     if not (stands_before_it or sees_nobody or is_only_lost):
@@ -220,6 +223,13 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
         confidence=Confidence.LIKELY if cause.about.kind is Kind.WIRING else cause.confidence,
         cause=cause,
     )
+
+
+def beneath(contradiction: Diagnosis, consumer: str, facts: Facts) -> Diagnosis:
+    """Return what stands before a table of the consumer's app, if anything does: it may have kept the effect away."""
+    table = f"table {consumer.partition('.')[0]}_"
+    guard = next((one for one in facts.guards if one.about.name.startswith(table)), None)
+    return guard.with_victims((contradiction,)) if guard else contradiction
 
 
 def step_of(diagnosis: Diagnosis) -> Step:

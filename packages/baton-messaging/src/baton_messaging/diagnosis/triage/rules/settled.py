@@ -2,7 +2,7 @@
 
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.rules.causes import step_of
+from baton_messaging.diagnosis.triage.rules.causes import beneath, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.diagnosis import Confidence
@@ -24,12 +24,13 @@ def processed(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """
     if delivery.position is not Position.PROCESSED:
         return None
-    cause = next((one for one in facts.contradictions if delivery.consumer in one.consumers), None)
-    if cause is None:
+    contradiction = next((one for one in facts.contradictions if delivery.consumer in one.consumers), None)
+    if contradiction is None:
         is_checked = delivery.consumer in facts.checked_consumers
         confidence = Confidence.SURE if is_checked else Confidence.LIKELY
         return Conclusion(State.DONE, delivery.owner, NOTHING, confidence=confidence)
-    owner, detail = cause.owner or facts.platform, phrase("done_but", what=cause.what)
+    cause = beneath(contradiction, delivery.consumer, facts)
+    owner, detail = cause.owner or facts.platform, phrase("done_but", what=contradiction.what)
     return Conclusion(State.DONE, owner, step_of(cause), True, detail, confidence=cause.confidence, cause=cause)
 
 
