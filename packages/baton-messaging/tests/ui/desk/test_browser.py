@@ -63,8 +63,12 @@ def test_a_group_is_replayed_and_watched_until_it_is_resolved(open_desk: OpenDes
 def test_ticked_letters_are_discarded_with_a_reason_and_restored(open_desk: OpenDesk, olga: User) -> None:
     found = letters(3)
     page = open_desk(olga, f"{DESK}letters/?state=open")
+    expect(page.get_by_role("button", name="Replay all 3…")).to_be_visible()
+    page.get_by_label("Tick all on this page").check()
+    expect(page.get_by_role("button", name="Discard 3 selected…")).to_be_visible()
+    page.get_by_label("Tick all on this page").uncheck()
     page.get_by_label(f"Tick dead letter {found[1].pk}").check()
-    page.get_by_role("button", name="Discard…").click()
+    page.get_by_role("button", name="Discard 1 selected…").click()
     expect(page.locator(".desk h2")).to_have_text("1 open dead letter would be discarded.")
     page.get_by_role("button", name="Discard", exact=True).click()  # the browser asks for the reason
     assert page.locator("textarea:invalid").count() == 1
