@@ -54,6 +54,7 @@ class Billing:
         return done.stdout + done.stderr
 
     def run(self) -> None:
+        self.log.unlink(missing_ok=True)  # what an earlier run said
         self.process = Process(self.command("make", "-C", str(self.folder), "run"), log=self.log, start=alone)
         self.process.wait_for_output("Kill a worker now", seconds=GOAL_SECONDS)
 

@@ -1,6 +1,6 @@
 """Statements that the database refused a handler: what it said tells a fault of the code from one of the database.
 
-A handler that meets a full disk, a right that was taken away, a trigger that nobody of its team made, or a search path
+A handler that meets a full disk, a right that was taken away, a trigger that its team has not made, or a search path
 that leads elsewhere, has done nothing wrong: then the platform is the owner, and the step is the database's. What the
 words alone do not prove is asked of the server as it is now: where the right has been given back, nothing is to mend.
 

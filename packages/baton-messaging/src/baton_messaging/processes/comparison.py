@@ -1,7 +1,7 @@
 """Processes are compared by what they are wired to: which of them differs from the others, in what, and since when.
 
 Their heartbeats are in our database. One that writes to another database is not among them: the broker's own list
-shows it (broker_consumers.py). Whoever asks from a shell is compared, too: with another broker it sees other queues.
+shows it (broker_consumers.py). A command in a shell is compared, too: with another broker it sees other queues.
 """
 
 import os
@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.database.deadline import Deadline
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import first_few

@@ -1,8 +1,8 @@
 """Wiring and health of a process are looked at rarely, in a thread beside its loop, and written into its heartbeat.
 
 Every LOOK_SECONDS, and soon after its loop has met trouble. The first time, and whenever it changes, the process says
-in its log what differs from the processes that run. A server that hangs costs this thread its time-outs, and nobody
-else anything.
+in its log what differs from the processes that run. A server that hangs costs this thread its time-outs, and no
+other anything.
 """
 
 import json

@@ -127,7 +127,7 @@ def test_whatever_hangs_the_answer_is_there_within_six_seconds(
     told = {str(one.what): one for line in lines for one in (line, *line.victims)}
     assert told["extra"].status is Status.UNKNOWN
     assert "no answer" in str(told["extra"].found)
-    assert str(told["migrations"].found).startswith("not asked: no answer from the database")
+    assert "no answer" in str(told["migrations"].found)
 
 
 def test_no_secret_is_printed_whatever_an_error_quotes(

@@ -1,6 +1,7 @@
 """What depends on the database examined: migrations, clock, connections, and whether old rows are deleted."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -15,12 +16,13 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.conf import baton
 from baton_messaging.database.roles import RoleRights, rights_of_this_role
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines
-from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding, inferred, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration, first_few
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.heartbeat import Role
-from baton_messaging.observability.health import unapplied_migration_count
+from baton_messaging.observability.health import unapplied_migrations
+from baton_messaging.processes import wiring
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
@@ -31,13 +33,15 @@ CONNECTIONS_OF_ROLE: Final = {"worker": 1, "relay": 3, "collector": 2, "beat": 1
 
 @examines("migrations", needs=(DATABASE,))
 def examine_migrations() -> Iterator[Diagnosis]:
-    """Find migrations that are not applied."""
-    count = unapplied_migration_count()
+    """Find migrations that are not applied, and whose they are: an app's, or of which version of this package."""
+    waiting = Counter(unapplied_migrations())
+    names = {APP: f"baton-messaging {wiring.release()['baton-messaging']}"}
+    whose = ", ".join(f"{names.get(app, app)} ({count})" for app, count in waiting.items())
     yield observed(
-        not count,
+        not waiting,
         _("migrations"),
         about=Resource(Kind.SETTING, "migrations"),
-        found=format_lazy(_("{count} not applied"), count=count) if count else _("all applied"),
+        found=format_lazy(_("not applied: {whose}"), whose=whose) if waiting else _("all applied"),
         wanted=_("all applied"),
         remedy=_("Apply them."),
         command="python manage.py migrate",
@@ -113,7 +117,7 @@ def examine_connections() -> Iterator[Diagnosis]:
     web = baton().web_connection_count
     others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh().exclude(role=Role.WEB))
     budget = web + others
-    yield observed(
+    is_enough = observed(
         budget <= available,
         _("connections of the database"),
         about=Resource(Kind.SETTING, "max_connections"),
@@ -126,6 +130,7 @@ def examine_connections() -> Iterator[Diagnosis]:
         wanted=format_lazy(_("at most {available}, which the server allows"), available=available),
         remedy=_("Raise max_connections, start fewer web threads or worker children, or put PgBouncer between."),
     )
+    yield inferred(is_enough)  # they may never open as many
 
 
 def _connection_count(beat: Heartbeat) -> int:

@@ -1,6 +1,6 @@
 """A look at the servers: by this process, now, and by each process that works, as its heartbeat has it.
 
-What those see who do the work counts before what a shell sees: a mail server that this machine reaches is of no use
+What the processes at work see counts before what a shell sees: a mail server that this machine reaches is of no use
 where the worker's machine does not. The answers of processes are some seconds, of services up to some minutes old.
 """
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process, Work
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Work
+from baton_messaging.diagnosis.triage.process_facts import Process
 from baton_messaging.health.diagnosis import Confidence, Diagnosis
 from baton_messaging.health.locks import Session
 from baton_messaging.health.resource import Resource

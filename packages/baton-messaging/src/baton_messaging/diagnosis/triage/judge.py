@@ -11,7 +11,8 @@ from typing import Final
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.rendering import waiting_names
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import evidence_of, phrase_of_session, trail
+from baton_messaging.diagnosis.triage.evidence import evidence_of, trail
+from baton_messaging.diagnosis.triage.evidence_of_processes import holder_evidence
 from baton_messaging.diagnosis.triage.facts import Facts, Reach
 from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
 from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
@@ -104,10 +105,8 @@ def _why_away(database: Reach, cause: Diagnosis | None) -> tuple[Phrase, Step, t
     """Return detail, step and evidence."""
     if database.locked:
         table, holder = database.locked
-        session = Phrase("lock_holder", phrase_of_session(holder).values)
-        statement = phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
         step = Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending))
-        return phrase("table_locked", table=table), step, (session, statement)
+        return phrase("table_locked", table=table), step, tuple(holder_evidence(holder))
     if cause:
         return phrase("cause", found=cause.found), step_of(cause), tuple(_of_cause(cause))
     return phrase("database_not_heard"), ASK_AGAIN, (phrase("database_silent", error=database.error),)

@@ -17,7 +17,7 @@ from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
 from baton_messaging.diagnosis.triage.gather.deadline import search_seconds
 from baton_messaging.diagnosis.triage.gather.reach import reason
 from baton_messaging.health.answers import Answer, NoAnswer, Question
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.diagnosis import Confidence
 from baton_messaging.health.refusals import of_server

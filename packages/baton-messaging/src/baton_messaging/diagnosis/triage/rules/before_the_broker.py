@@ -47,8 +47,9 @@ def in_outbox(delivery: Delivery, facts: Facts) -> Conclusion | None:
     since = max(row.occurred_at, row.available_at or row.occurred_at)
     if not row.ahead_count and facts.now - since > timedelta(seconds=GRACE_SECONDS):
         detail = phrase("relay_does_nothing")
-        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail, confidence=Confidence.LIKELY)
-    return Conclusion(State.WAITING, facts.platform, WAIT, detail=phrase("before_it", count=row.ahead_count))
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail)
+    detail = phrase("before_it", count=row.ahead_count)
+    return Conclusion(State.WAITING, facts.platform, WAIT, detail=detail, confidence=Confidence.SURE)
 
 
 def waits_in_database(delivery: Delivery, facts: Facts) -> Conclusion | None:
@@ -60,12 +61,13 @@ def waits_in_database(delivery: Delivery, facts: Facts) -> Conclusion | None:
         return held(delivery, facts)
     attempt = phrase("next_attempt", number=failed.number, max=delivery.limits.max_attempts, at=failed.due_at)
     if failed.due_at > facts.now:
-        return Conclusion(State.RETRYING, delivery.owner, Step("wait_until", {"at": failed.due_at}), detail=attempt)
+        step = Step("wait_until", {"at": failed.due_at})
+        return Conclusion(State.RETRYING, delivery.owner, step, detail=attempt, confidence=Confidence.SURE)
     if stalled := relay_or_broker(facts):
         return stalled
     if facts.now - failed.due_at > OVERDUE:
         detail = phrase("relay_does_nothing")
-        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail, confidence=Confidence.LIKELY)
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail)
     return Conclusion(State.RETRYING, delivery.owner, WAIT, detail=attempt)
 
 
@@ -76,7 +78,7 @@ def held(delivery: Delivery, facts: Facts) -> Conclusion | None:
         return None
     if hold.is_pause:
         step = Step("resume", command=f"python manage.py consumers resume {hold.resume}")
-        return Conclusion(State.HELD, delivery.owner, step, True, phrase("pause"))
+        return Conclusion(State.HELD, delivery.owner, step, True, phrase("pause"), confidence=Confidence.SURE)
     step = Step("mend_dependency", {"error": hold.error_class, "at": hold.next_probe_at})
     needs_person = facts.now - hold.since > OPEN_FOR_LONG
     return Conclusion(State.HELD, delivery.owner, step, needs_person, phrase("open_circuit"))
@@ -94,7 +96,7 @@ def relay_or_broker(facts: Facts) -> Conclusion | None:
     if not facts.broker.answers and not any(relay.is_at_work for relay in relays):
         return stalled(ASK_AGAIN, phrase("broker_not_heard"), Confidence.OPEN)
     if facts.is_broker_full:
-        return stalled(ENLARGE_BROKER, phrase("broker_is_full"))
+        return stalled(ENLARGE_BROKER, phrase("broker_is_full"), Confidence.SURE)
     if not any(relay.is_fresh for relay in relays):
         return stalled(START_RELAY, phrase("relay_is_dead"))
     if not any(relay.is_at_work for relay in relays):

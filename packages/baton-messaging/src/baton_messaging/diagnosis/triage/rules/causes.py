@@ -1,8 +1,8 @@
 """Causes come before their victims: a delivery that waits for what does no work is not the fault of its own way.
 
-The rules say how far a message got, and who would have to act if all else were well. Here it is asked whether all else
-is well: machine, database, broker, the servers that the consumer names, and that everyone is wired to the same. If not,
-the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
+The rules say how far a message got, and which team would have to act if all else were well. Here it is asked whether
+all else is well: machine, database, broker, the servers that the consumer names, and that everyone is wired to the
+same. If not, the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -217,7 +217,7 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
         step=step_of(cause),
         needs_person=True,
         detail=phrase("cause", found=cause.found),
-        confidence=cause.confidence,
+        confidence=Confidence.LIKELY if cause.about.kind is Kind.WIRING else cause.confidence,
         cause=cause,
     )
 
