@@ -91,7 +91,7 @@ def test_an_edited_copy_is_checked_compared_and_sent(open_desk: OpenDesk, olga: 
     payload = page.get_by_label("Payload")
     payload.fill(payload.input_value().replace('"permanent"', "1"))
     page.get_by_role("button", name="Show the difference").click()
-    expect(page.locator("#difference")).to_contain_text("misfit in behaviour (string_type)")
+    expect(page.locator("#difference")).to_contain_text("these fields do not: behaviour (string_type)")
     payload.fill(payload.input_value().replace('"behaviour": 1', '"behaviour": "ok"'))
     page.get_by_role("button", name="Show the difference").click()
     expect(page.locator("#difference")).to_contain_text("It fits the event")
