@@ -20,7 +20,7 @@ from baton_messaging.routing.ownership import platform_owner
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 #: For how long a standstill that is over is worth telling: it explains what looks late.
 STANDSTILL_MINUTES: Final = 10
-#: A shorter one is told, and nothing is to be mended: a busy machine, a snapshot.
+#: A shorter one is told, and nothing is to be fixed: a busy machine, a snapshot.
 MIN_STANDSTILL_SECONDS: Final = 30.0
 
 

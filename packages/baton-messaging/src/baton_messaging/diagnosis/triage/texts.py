@@ -65,7 +65,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "last_finished": _("the last of them finished one %(seconds)s ago"),
     "nobody": _("no worker consumes queue %(queue)s"),
     "no_connection": _("the broker counts no consumer of queue %(queue)s"),
-    "worker_idle": _("worker %(name)s lives, but takes no work"),
+    "worker_idle": _("worker %(name)s is alive, but accepts no work"),
     "worker_silent": _("worker %(name)s: no heartbeat for %(seconds)s"),
     "running_since": _("worker %(worker)s has run it since %(at)s"),
     "reserved": _("worker %(worker)s has taken it and not begun"),
@@ -120,7 +120,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "no_reconciler": _("but no beat runs"),
     "no_worker_for_it": _("but no worker runs the reconciler"),
     "collector_first": _("once the dead letters are collected"),
-    "takes_nothing": _("its worker takes no work"),
+    "takes_nothing": _("its worker accepts no work"),
     "not_connected": _("the broker counts no consumer"),
     "fell_silent": _("its worker fell silent"),
     "no_worker": _("no worker"),
@@ -199,7 +199,7 @@ STEPS: Final[dict[str, Promise]] = {
     "mend_dependency": _("Look at what it depends on (%(error)s). It is tried by itself, next at %(at)s."),
     "replay": _("Read the dead letter, mend the cause, then replay or discard it."),
     "decided": _("Nothing: a person has discarded it. It can be restored in the desk."),
-    "repeat_work": _("Mend the cause, then ask for it again."),
+    "repeat_work": _("Fix the cause, then ask for it again."),
     "mend_never_heard_of": _(
         "Compare the id with the page or the log. If it is right, its transaction never committed."
     ),
