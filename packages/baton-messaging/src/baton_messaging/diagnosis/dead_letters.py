@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
-from baton_messaging.diagnosis.triage.rules.causes import cause_of_death
+from baton_messaging.diagnosis.triage.rules.causes import Death, cause_of_death
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter
@@ -36,9 +36,13 @@ def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
 
 def cause_of_group(group: Group) -> Diagnosis | None:
     """Return the present cause of a group's failures, None if none is known."""
-    return cause_of_death(group.consumer, group.reason, recent_causes(), needs_of_consumers())
+    return cause_of_death(_death(group), recent_causes(), needs_of_consumers())
 
 
 def cause_of_dead_letter(dead_letter: DeadLetter) -> Diagnosis | None:
     """Return the present cause of one dead letter, None if none is known."""
-    return cause_of_death(dead_letter.consumer, dead_letter.reason, recent_causes(), needs_of_consumers())
+    return cause_of_death(_death(dead_letter), recent_causes(), needs_of_consumers())
+
+
+def _death(dead: Group | DeadLetter) -> Death:
+    return Death(dead.consumer, dead.reason, dead.error_class)

@@ -39,7 +39,11 @@ def fold(diagnoses: Iterable[Diagnosis], needs: Needs | None = None) -> list[Dia
 
 def explains(cause: Diagnosis, other: Diagnosis, needs: Needs) -> bool:
     """Tell whether the resource that ``other`` is about needs the one that ``cause`` says does no work."""
-    if other.status is Status.OK or other.about == cause.about:
+    if other.status is Status.OK:
+        return False
+    if cause.about in other.needs:
+        return True
+    if other.about == cause.about:
         return False
     return cause.about in _needed_by(other.about, needs) or _needs_the_kind(other.about, cause.about, needs)
 

@@ -1,14 +1,16 @@
 """Wiring and health of a process are looked at rarely, in a thread beside its loop, and written into its heartbeat.
 
-Every LOOK_SECONDS, and soon after its loop has met trouble. The first time, and whenever it changes, the process says
-in its log what differs from the processes that run. A server that hangs costs this thread its time-outs, and nobody
-else anything.
+Every LOOK_SECONDS, and soon after its loop has met trouble. What the loop itself has met at a server (``met``) stands
+beside what the checks found, as long as it lasts: a probe may succeed where the work does not. The first time, and
+whenever it changes, the process says in its log what differs from the processes that run. A server that hangs costs
+this thread its time-outs, and nobody else anything.
 """
 
 import json
 import random
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final
 
@@ -18,7 +20,8 @@ from django.db import connection
 
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.database.dedicated_connection import dedicated_connection
-from baton_messaging.health.condition import Condition
+from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.refusals import THIS_PROCESS, Refusal, classify
 from baton_messaging.health.registry import check_names
 from baton_messaging.health.run import run_checks
 from baton_messaging.processes import wiring
@@ -68,6 +71,7 @@ class WiringWatch:
         self._started = monotonic()
         self._looks = 0
         self._has_met_strangers = False
+        self._met: dict[str, Refusal] = {}  # by server
         self._thread = threading.Thread(target=self._look_until_stopped, name="wiring", daemon=True)
 
     @property
@@ -88,6 +92,18 @@ class WiringWatch:
         """Look at once, unless that was done just now."""
         self._soon.set()
 
+    def met(self, server: str, error: BaseException) -> None:
+        """Note what the process's own work has met at a server: there is no better evidence."""
+        refusal = classify(error)
+        if refusal.condition is not Condition.NOT_KNOWN and self._met.get(server) != refusal:
+            self._met[server] = refusal
+            self.look_soon()
+
+    def is_over(self, server: str) -> None:
+        """Note that the work goes on there."""
+        if self._met.pop(server, None) is not None:
+            self.look_soon()
+
     def look(self) -> None:
         """Look at servers, keys and release; write down what was found, and say what differs."""
         with self.looking:
@@ -96,10 +112,11 @@ class WiringWatch:
                 "keys": wiring.keys(),
                 "release": wiring.release(),
                 "limits": wiring.limits(),
+                "mail": wiring.mail(),
                 "process": {"id": wiring.process_id()},
                 "broker": self._broker(),
             }
-            self.health = healths
+            self.health = [*healths, *self._what_was_met()]
             found["storage"] = wiring.storage(healths) or self.wiring.get("storage", {})
             self.wiring = {**found, "database": self.wiring.get("database", {"address": database_address(), "id": ""})}
             self._write()
@@ -117,8 +134,16 @@ class WiringWatch:
             found = {one.name: one.as_dict() for one in run_checks(asked, deadline_seconds=ANSWER_SECONDS)}
         except Exception as error:  # an app's own check that cannot be imported costs no more than the answers
             log.warning("health_not_checked", error_class=type(error).__name__)
-            return self.health
-        return [*found.values(), *(one for one in self.health if one["name"] not in found)]
+            return [one for one in self.health if not one["facts"].get("met")]
+        kept = (one for one in self.health if one["name"] not in found and not one["facts"].get("met"))
+        return [*found.values(), *kept]
+
+    def _what_was_met(self) -> Iterator[dict[str, Any]]:
+        """Return it as of now: it lasts. What this process itself is short of is told of its machine, not a server."""
+        for server, refusal in list(self._met.items()):
+            name = "machine" if refusal.by == THIS_PROCESS else server
+            facts = {"met": True, "hostname": self._identity["hostname"]}
+            yield Health(name, refusal.condition, refusal.said, checked_at=datetime.now(UTC), facts=facts).as_dict()
 
     def _broker(self) -> dict[str, str]:
         """Return the broker that was asked, or what is known of it without an answer."""

@@ -38,6 +38,23 @@ def another_key(stack: Stack) -> Iterator[Question]:
         stack.stop("sample")
 
 
+@fault(
+    "the key of a worker is right again, its dead letter open",
+    State.DEAD,
+    SAMPLE,
+    says="signature",
+    step="dead_letters replay",
+)
+def key_mended(stack: Stack) -> Iterator[Question]:
+    stack.restart("sample", DJANGO_SECRET_KEY="another " * 8)
+    question = ordinary()
+    until_dead(stack)
+    stack.restart("sample")
+    mine = Heartbeat.objects.filter(pid=stack.processes["sample"].pid)
+    stack.wait(lambda: mine.get().wiring, what="a worker that says what it is wired to")
+    yield question
+
+
 @fault("relay with another broker", TAKEN, PLATFORM, says="broker", doctor="broker")
 def relay_elsewhere(stack: Stack) -> Iterator[Question]:
     with another_broker(stack) as url:

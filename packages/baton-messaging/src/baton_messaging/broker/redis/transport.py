@@ -79,6 +79,8 @@ class Transport(kombu_redis.Transport):
     """``redis://`` and ``rediss://``."""
 
     Channel = Channel
+    #: What the server has answered to the last dequeue, if it was no message and not that there is none.
+    refusal: Exception | None = None
 
     def __init__(self, client: Any, **kwargs: Any) -> None:
         check(client.transport_options)

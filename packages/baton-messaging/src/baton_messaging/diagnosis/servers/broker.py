@@ -3,6 +3,7 @@
 Sources: Redis' manual, "Error handling" and "ACL"; RabbitMQ's manual, "Access Control", "Memory and Disk Alarms".
 """
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -12,10 +13,11 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.servers.broker_room import rabbitmq_room, redis_room
+from baton_messaging.diagnosis.servers.network_words import told_by_the_network
 from baton_messaging.health import resource
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text
-from baton_messaging.health.resource import Resource
+from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.routing.ownership import platform_owner
 
@@ -37,7 +39,38 @@ _BY_WORD: Final[tuple[tuple[str, Text, str], ...]] = (
     ("CLUSTERDOWN", _("Bring the missing nodes of the cluster back."), "CLUSTER INFO"),
     ("paused_reason", _("Its clients are paused: let them go on, or wait until the pause ends."), "CLIENT UNPAUSE"),
     ("BUSY", _("A script runs without end: end it."), "SCRIPT KILL"),
+    (
+        "evicted_clients",
+        _("It ends connections to save memory: raise maxmemory-clients, or set it to 0."),
+        "CONFIG SET maxmemory-clients 0",
+    ),
+    (
+        "client_output_buffer_limit_disconnections",
+        _("It ends connections that read too slowly: raise client-output-buffer-limit, or find out who is slow."),
+        "CONFIG GET client-output-buffer-limit",
+    ),
+    (
+        "client_query_buffer_limit_disconnections",
+        _("It ends connections that send too much at once: raise client-query-buffer-limit."),
+        "CONFIG GET client-query-buffer-limit",
+    ),
+    (
+        "WRONGTYPE",
+        _("Another application writes there: give it a database of its own, and move its key away."),
+        "RENAME {key} {key}.foreign",
+    ),
+    ("time to live", _("Let the key stay, and find out who has set its end."), "PERSIST {key}"),
+    (
+        "DB index is out of range",
+        _("Correct the number of the database in CELERY_BROKER_URL, or raise databases in the server's file."),
+        "CONFIG GET databases",
+    ),
+    ("to access a key", _("Give the user back the keys that it works with (ACL)."), "ACL SETUSER {user} '~*'"),
+    ("to access a channel", _("Give the user back its channels (ACL)."), "ACL SETUSER {user} '&*'"),
+    ("permissions to run the", _("Give the user back what it may do (ACL)."), "ACL SETUSER {user} +{command}"),
 )
+_KEY: Final = re.compile(r"\bkey (\S+)")
+_COMMAND: Final = re.compile(r"to run the '([^']+)'")
 
 
 def resource_of(_health: Health) -> Resource:
@@ -71,12 +104,12 @@ def trouble(health: Health) -> Diagnosis:
     address = Address.current()
     remedy, command = _remedy(health, address)
     return Diagnosis(
-        resource.BROKER,
+        _about(health),
         what_of(health),
         Status.FINDING,
         format_lazy(
             "{found} ({server}: {said})",
-            found=_FOUND[health.condition],
+            found=_meaning(health),
             server=health.server or address.name,
             said=health.said,
         ),
@@ -86,6 +119,12 @@ def trouble(health: Health) -> Diagnosis:
         command=command,
         stops_work=True,
     )
+
+
+def _about(health: Health) -> Resource:
+    """Return the one queue that is concerned: all others work. Else the broker."""
+    concerned = list(health.facts.get("concerns", ()))
+    return Resource(Kind.QUEUE, str(concerned[0])) if len(concerned) == 1 else resource.BROKER
 
 
 class Address:
@@ -109,15 +148,34 @@ class Address:
 
     def cli(self, command: str) -> str:
         """Return a command for Valkey or Redis."""
-        return f"valkey-cli -h {self.host} -p {self.port} {command}"
+        number = self.vhost.strip("/")
+        database = f"-n {number} " if number not in ("", "0") else ""
+        return f"valkey-cli -h {self.host} -p {self.port} {database}{command}"
+
+
+def _meaning(health: Health) -> Any:
+    told = told_by_the_network(health.said)
+    return format_lazy(told[0], name=_("the broker")) if told else _FOUND[health.condition]
 
 
 def _remedy(health: Health, address: Address) -> tuple[Text, str]:
+    if (told := told_by_the_network(health.said)) and "refused" not in health.said:  # then it is to be brought back
+        return told[1], told[2].format(host=address.host, port=address.port)
     if not address.is_amqp:
         for word, remedy, command in _BY_WORD:
             if word in health.said:
-                return remedy, address.cli(command)
+                return remedy, address.cli(_filled_in(command, health.said, address))
     return (_of_rabbitmq if address.is_amqp else _of_redis)(health, address)
+
+
+def _filled_in(command: str, said: str, address: Address) -> str:
+    """Put the names that the server has said into a command."""
+    key, refused = _KEY.search(said), _COMMAND.search(said)
+    return command.format(
+        key=shlex.quote(key[1].rstrip(":;")) if key else "KEY",
+        command=refused[1] if refused else "@all",
+        user=address.user,
+    )
 
 
 def _of_redis(health: Health, address: Address) -> tuple[Text, str]:
@@ -139,7 +197,7 @@ def _of_redis(health: Health, address: Address) -> tuple[Text, str]:
 
 def _of_rabbitmq(health: Health, address: Address) -> tuple[Text, str]:
     vhost, user = shlex.quote(address.vhost), shlex.quote(address.user)
-    if health.condition is Condition.FULL and "limit" in health.said:
+    if "limit" in health.said and health.condition in (Condition.FULL, Condition.NOT_PERMITTED):
         text = _("Close connections or queues, or raise the limit: of the vhost, or of the user.")
         of_user = "user" in health.said.lower() and "vhost" not in health.said.lower()
         clear = f"clear_user_limits {user} all" if of_user else f"clear_vhost_limits -p {vhost}"

@@ -7,6 +7,8 @@ from typing import Any, Final
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.diagnosis.servers.network_words import told_by_the_network
+from baton_messaging.diagnosis.servers.smtp import told_by_smtp
 from baton_messaging.health.certificates import WARN_DAYS
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text
@@ -30,6 +32,8 @@ _REMEDIES: Final[Mapping[Condition, Text]] = {
     Condition.NOT_PERMITTED: _("Correct login, key or rights in the settings, or have them given back."),
     Condition.DIFFERENT: _("Compare its settings here with what it is."),
 }
+#: The name of Django's mail server among the checks.
+MAIL: Final = "mail"
 #: The settings of what Django itself knows.
 _SETTINGS: Final = {"mail": "MAILERS, EMAIL_… (EMAIL_URL)", "network": "/etc/resolv.conf"}
 
@@ -55,23 +59,30 @@ def trouble(health: Health) -> Diagnosis:
     """Return what it says, and what is to be done."""
     words = ": ".join(part for part in (health.server, health.said) if part)
     setting = _SETTINGS.get(health.name, "")
+    meaning, remedy, command = meaning_of(health)
     return Diagnosis(
         resource_of(health),
         what_of(health),
         Status.FINDING,
-        format_lazy("{found} ({words})", found=format_lazy(_FOUND[health.condition], name=health.name), words=words),
+        format_lazy("{found} ({words})", found=format_lazy(meaning, name=health.name), words=words),
         _("a server that does what the work needs"),
-        format_lazy("{remedy} ({setting})", remedy=_remedy(health), setting=setting) if setting else _remedy(health),
+        format_lazy("{remedy} ({setting})", remedy=remedy, setting=setting) if setting else remedy,
         platform_owner(),
-        command=str(health.facts.get("command") or ""),
+        command=str(health.facts.get("command") or command),
         stops_work=True,
     )
 
 
-def _remedy(health: Health) -> Text:
-    if "certificate" in health.said:
-        return _("Renew its certificate, or let this machine trust the one who signed it.")
-    return _REMEDIES[health.condition]
+def meaning_of(health: Health) -> tuple[Any, Text, str]:
+    """Return what the server's words mean, the step that mends it, and a command that shows more."""
+    if health.name == MAIL and (reply := told_by_smtp(health.said)):
+        return *reply, ""
+    if told := told_by_the_network(health.said):
+        meaning, remedy, command = told
+        host, _colon, port = health.server.rpartition(":")
+        is_filled = bool(host) and port.isdecimal()
+        return meaning, remedy, command.format(host=host, port=port) if is_filled else ""
+    return _FOUND[health.condition], _REMEDIES[health.condition], ""
 
 
 def observations(health: Health) -> Iterator[Diagnosis]:

@@ -83,7 +83,12 @@ def _database_away(facts: Facts) -> Verdict:
     depths = tuple(phrase("depth_of", queue=name, count=queue.waiting_count) for name, queue in facts.queues.items())
     broker = depths if facts.broker.answers else (phrase("broker_silent", error=facts.broker.error),)
     cause = next(
-        (one for one in facts.causes if one.about.kind is Kind.DATABASE and one.status is Status.FINDING), None
+        (
+            one
+            for one in facts.causes
+            if one.about.kind is Kind.DATABASE and one.status is Status.FINDING and one.stops_work
+        ),
+        None,
     )
     detail, step, database = _why_away(facts.database)
     if cause and not facts.database.locked:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import structlog
 
 from baton_messaging.database.deadline import Deadline
-from baton_messaging.diagnosis.installation import current_causes
+from baton_messaging.diagnosis.installation import current_findings
 from baton_messaging.diagnosis.triage.gather.broker import (
     BrokerSnapshot,
     broker_question,
@@ -62,7 +62,7 @@ def ask_servers(
 
 
 def _causes(deadline: Deadline) -> tuple[Diagnosis, ...]:
-    return current_causes(deadline.earlier(COMPARISON_SECONDS).seconds_left)
+    return current_findings(deadline.earlier(COMPARISON_SECONDS).seconds_left)
 
 
 def _value(answer: Answer[Any] | None, *, without: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
 
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.conf import baton
@@ -25,13 +26,14 @@ from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.health.locks import LockWait, lock_waits
 from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage
 from baton_messaging.models.dead_letter import State
-from baton_messaging.models.heartbeat import Trouble
+from baton_messaging.models.heartbeat import Role, Trouble
 from baton_messaging.recovery.loss_rule import MARGIN
 from baton_messaging.recovery.queue_states import served_until
 from baton_messaging.routing.ownership import queue_name_of
 from baton_messaging.routing.subscriptions import subscriptions_of
 
-MAX_ENDED: Final = 100  # workers; the last of a queue is told of
+MAX_ENDED: Final = 100  # processes; the last of a queue or a role is told of
+_ROLES: Final = (Role.RELAY, Role.COLLECTOR, Role.BEAT)
 MAX_COUNTED: Final = 10_000  # rows of the outbox before one; beyond that the figure means "at least"
 
 _COUNT_AHEAD: Final = """
@@ -192,12 +194,14 @@ def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
 
 
 def _ended(processes: Sequence[Process], queues: Iterable[str]) -> tuple[Process, ...]:
-    """Return the workers that ended last, if a queue has none at work."""
-    served = {queue for process in processes if process.is_at_work for queue in process.queues}
-    alone = set(queues) - served
-    if not alone:
+    """Return the processes that ended last, if a queue has no worker at work, or a role nobody."""
+    at_work = [process for process in processes if process.is_at_work]
+    alone = set(queues) - {queue for process in at_work for queue in process.queues}
+    missing = {*_ROLES} - {process.role for process in at_work}
+    if not alone and not missing:
         return ()
-    rows = Heartbeat.ended.workers().filter(queues__overlap=list(alone)).order_by("-ended_at")
+    of_queues = Q(role=Role.WORKER, queues__overlap=list(alone))
+    rows = Heartbeat.ended.filter(of_queues | Q(role__in=missing)).order_by("-ended_at")
     return tuple(map(_process, rows[:MAX_ENDED]))
 
 

@@ -7,23 +7,31 @@ the state stays what is known of the way, and owner, evidence, step and confiden
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.diagnosis.servers.broker_room import EVICTED
+from baton_messaging.diagnosis.servers.network_words import told_by_the_network
+from baton_messaging.diagnosis.servers.policies import letting_expire
+from baton_messaging.diagnosis.servers.service import MAIL
+from baton_messaging.diagnosis.servers.smtp import told_by_smtp
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.conclusion import DOCTOR, Conclusion
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.causes import explains
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
 from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.models.dead_letter import EXPIRED_BY_POLICY
+from baton_messaging.routing.ownership import queue_name_of
 
 MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
 RELAY: Final = Resource(Kind.ROLE, "relay")
 BEAT: Final = Resource(Kind.ROLE, "beat")
 COLLECTOR: Final = Resource(Kind.ROLE, "collector")
+_EVICTED: Final = Resource(Kind.SETTING, EVICTED)
 _RUNNING: Final = Resource(Kind.PROCESS, "that runs it")
 
 #: A message that waits for somebody who waits himself: the state names how far it got, not whom the rule suspected.
@@ -54,7 +62,8 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
     dead_letter = delivery.dead_letter
     if conclusion.state is State.DEAD and dead_letter:
         is_open = dead_letter.state == "open"
-        return cause_of_death(delivery.consumer, dead_letter.reason, facts.causes, facts.needs) if is_open else None
+        death = Death(delivery.consumer, dead_letter.reason, dead_letter.error_class)
+        return cause_of_death(death, facts.causes, facts.needs) if is_open else None
     needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
     found = [
         cause
@@ -62,10 +71,18 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
         if cause.status is Status.FINDING
         and (
             (cause.stops_work and any(_explains(cause, victim, facts) for victim in needed))
+            or _is_of_refused_queue(cause, conclusion, delivery)
+            or (conclusion.state is State.LOST and cause.about == _EVICTED)
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
     return _nearest_to_the_ground(found) or _server_of(conclusion, delivery, facts)
+
+
+def _is_of_refused_queue(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery) -> bool:
+    """Tell whether the relay cannot put it into its queue, and the queue itself is to blame."""
+    is_unsent = conclusion.state in (State.WAITING, State.RELAY_STALLED)
+    return is_unsent and cause.stops_work and cause.about == Resource(Kind.QUEUE, delivery.queue)
 
 
 def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
@@ -81,12 +98,19 @@ def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diag
         status=Status.FINDING,
         found=format_lazy(_("{server} fails: {error}"), server=service.name, error=error or told.error_class),
         wanted=_("a server that does what the work needs"),
-        remedy=_("Look at that server and at its settings; what needs it is tried again by itself."),
+        remedy=_step_of_words(service.name, error)
+        or _("Look at that server and at its settings; what needs it is tried again by itself."),
         owner=facts.platform,
         command=DOCTOR,
         confidence=Confidence.LIKELY,
         stops_work=True,
     )
+
+
+def _step_of_words(service: str, error: str) -> Text | None:
+    """Return the step that the server's words ask for, as far as the error repeats them."""
+    told = (told_by_smtp(error) if service == MAIL else None) or told_by_the_network(error)
+    return told[1] if told else None
 
 
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
@@ -126,14 +150,26 @@ def _is_missing(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> boo
     return conclusion.state in _WITH_THE_BROKER and is_not_there and not is_held
 
 
+class Death(NamedTuple):
+    """Of what an open dead letter has died."""
+
+    consumer: str
+    reason: str
+    error_class: str
+
+
 def cause_of_death(
-    consumer: str, reason: str, causes: Iterable[Diagnosis], needs: Mapping[Resource, Iterable[Resource]]
+    death: Death, causes: Iterable[Diagnosis], needs: Mapping[Resource, Iterable[Resource]]
 ) -> Diagnosis | None:
     """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again.
 
-    It died of its retries while a server that it names does no work, or of a signature that another process made.
+    It died of its retries while a server that it names does no work, of a signature that another process made, or of
+    a time to live that a policy of the broker has set.
     """
-    services = {one for one in needs.get(Resource(Kind.CONSUMER, consumer), ()) if one.kind is Kind.SERVICE}
+    if death.error_class == EXPIRED_BY_POLICY:
+        return letting_expire([queue_name_of(death.consumer)])
+    reason = death.reason
+    services = {one for one in needs.get(Resource(Kind.CONSUMER, death.consumer), ()) if one.kind is Kind.SERVICE}
     found = [
         cause
         for cause in causes
@@ -175,6 +211,8 @@ def _needed(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Iterato
             yield Resource(Kind.QUEUE, delivery.queue)
         case State.DEAD:
             yield COLLECTOR
+            if delivery.work is not None and delivery.work.state == "failed":
+                yield from _services(delivery, facts)
         case _:
             return
 
@@ -190,9 +228,10 @@ def _as_victim(resource: Resource) -> Diagnosis:
 
 def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     state = conclusion.state
-    stands_before_it = state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER
+    stands_before_it = state is State.RELAY_STALLED and cause.about.kind in (Kind.BROKER, Kind.PROCESS, Kind.QUEUE)
     sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind in (Kind.WIRING, Kind.PROCESS)
-    if not (stands_before_it or sees_nobody):
+    is_lost_all_the_same = state is State.LOST and cause.about.kind in (Kind.PROCESS, Kind.SETTING)
+    if not (stands_before_it or sees_nobody or is_lost_all_the_same):
         state = _INSTEAD.get(state, state)
     return replace(
         conclusion,
@@ -201,7 +240,7 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
         step=step_of(cause),
         needs_person=True,
         detail=phrase("cause", found=cause.found),
-        confidence=cause.confidence,
+        confidence=Confidence.LIKELY if cause.about.kind is Kind.SETTING else cause.confidence,
         cause=cause,
     )
 

@@ -34,6 +34,7 @@ ENLARGE_BROKER = Step("enlarge_broker")
 RECONCILE = "python manage.py reconcile"
 DOCTOR = "python manage.py doctor"
 START_RELAY = Step("start_relay", command=commands.RELAY)
+LOOK_AT_RELAY = Step("look_at_relay", command=DOCTOR)
 START_COLLECTOR = Step("start_collector", command=commands.COLLECTOR)
 
 
