@@ -87,7 +87,7 @@ def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadl
         facts["written_to"] = {"server": _server(writer), **_facts(writer, deadline)}
     if refusal is not None and _is_about_own_queue(refusal.said) and (said := _forbidden(reader, facts)):
         refusal = Refusal(Condition.NOT_PERMITTED, said)
-    if refusal is None or refusal.condition is Condition.NOT_KNOWN:
+    if refusal is None or refusal.condition in (Condition.NOT_KNOWN, Condition.DIFFERENT):  # the key's name says more
         of_queues = _forbidden_queue(facts) or _difference(facts)
         facts["concerns"] = _concerned(facts) if of_queues else []
         refusal = of_queues or refusal or Refusal(Condition.OK, "")

@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS: Final = 30.0
 #: Between two looks, however often the loop meets trouble.
 MIN_LOOK_SECONDS: Final = 5.0
+#: The same, when its own work has met something new.
+NEWS_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 3.0  # that a server gets
 #: What each message needs is asked at each look; mail servers, storage and the rest more rarely: nine processes ask.
 _WELL: Final = (Condition.OK, Condition.NOT_KNOWN)
@@ -61,7 +63,7 @@ class WiringWatch:
 
     def __init__(self, identity: Mapping[str, Any]) -> None:
         self._identity = identity
-        self._soon, self._stopped = threading.Event(), threading.Event()
+        self._soon, self._news, self._stopped = threading.Event(), threading.Event(), threading.Event()
         self.is_written = False  # the row was there
         self._told: set[tuple[str, str]] = set()
         #: Held while a connection is open: no child may be forked then.
@@ -87,6 +89,7 @@ class WiringWatch:
         """Look no more."""
         self._stopped.set()
         self._soon.set()
+        self._news.set()
 
     def look_soon(self) -> None:
         """Look at once, unless that was done just now."""
@@ -97,12 +100,16 @@ class WiringWatch:
         refusal = classify(error)
         if refusal.condition is not Condition.NOT_KNOWN and self._met.get(server) != refusal:
             self._met[server] = refusal
-            self.look_soon()
+            self._tell_news()
 
     def is_over(self, server: str) -> None:
         """Note that the work goes on there."""
         if self._met.pop(server, None) is not None:
-            self.look_soon()
+            self._tell_news()
+
+    def _tell_news(self) -> None:
+        self._news.set()
+        self._soon.set()
 
     def look(self) -> None:
         """Look at servers, keys and release; write down what was found, and say what differs."""
@@ -202,11 +209,13 @@ class WiringWatch:
         self._soon.wait(MIN_LOOK_SECONDS)  # for the row; without a database, look all the same: others may ask us
         while not self._stopped.is_set():
             self._soon.clear()
+            self._news.clear()
             try:
                 self.look()
             except Exception as error:  # whatever it is: the process has better to do
                 log.debug("wiring_not_looked_at", error_class=type(error).__name__)
-            self._stopped.wait(MIN_LOOK_SECONDS)
+            self._stopped.wait(NEWS_SECONDS)
+            self._news.wait(MIN_LOOK_SECONDS - NEWS_SECONDS)
             if any(one["condition"] not in _WELL for one in self.health if one["name"] in OFTEN):
                 continue  # what was seen must not outlive its end
             self._soon.wait(LOOK_SECONDS * random.uniform(0.9, 1.1) - MIN_LOOK_SECONDS)  # noqa: S311 - spreads

@@ -83,6 +83,7 @@ class WorkerHeartbeat:
         is_consuming = self._intake.is_flowing(consumer, queues=queues, room=room) and not consumer.refusal
         if is_consuming or consumer.refusal:
             consumer.note_broker(consumer.refusal)
+            consumer.note_broker(consumer.remote_control_refusal, part="remote control")
         # After that question, during which RabbitMQ may deliver: the reconciler trusts a beat to name all it has.
         active, reserved, now = set(state.active_requests), set(state.reserved_requests), monotonic()
         self._count_finished(len(active), now)

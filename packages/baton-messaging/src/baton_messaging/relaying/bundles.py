@@ -103,7 +103,7 @@ def _try_to_send(bundle: Bundle, producer: kombu.Producer) -> Refusals:
             return _send_one_by_one(bundle, producer, error)
         return _refused(bundle, _of_queue(bundle.consumer, error))
     except BROKER_ERRORS as error:
-        if (trouble := _of_redis_queue(bundle.consumer, error)) is not None:
+        if (trouble := _of_one_queue(bundle.consumer, error)) is not None:
             _start_anew(producer)
             return _refused(bundle, trouble)
         raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
@@ -118,12 +118,15 @@ def _of_queue(consumer: str, error: amqp.exceptions.ChannelError) -> Exception:
     return QueueTrouble(f"{error}{_remedy(consumer, error)}")
 
 
-def _of_redis_queue(consumer: str, error: Exception) -> Exception | None:
-    """Return what one queue on Redis has refused, where kombu makes an error of the whole connection of it."""
+def _of_one_queue(consumer: str, error: Exception) -> Exception | None:
+    """Return what one queue has refused, where kombu makes an error of the whole connection of it."""
     if isinstance(error.__cause__, UnroutableMessage):
         return error.__cause__
-    said = classify(error).said
-    return QueueTrouble(f"{said}: key {queue_of(consumer).name}") if said.startswith(_WRONG_TYPE) else None
+    if isinstance(error.__cause__, amqp.exceptions.MessageNacked):
+        return QueueTrouble(f"{QUEUE_FULL}: {error}")
+    refusal = classify(error)
+    is_of_key = refusal.said.startswith(_WRONG_TYPE) or "permissions to access a key" in refusal.said
+    return QueueTrouble(f"{refusal.said}: key {queue_of(consumer).name}") if is_of_key else None
 
 
 def _start_anew(producer: kombu.Producer) -> None:

@@ -173,19 +173,24 @@ class Consumer(CeleryConsumer):
         self.note_broker(exc)
         super().on_connection_error_after_connected(exc)
 
-    def note_broker(self, error: Exception | None) -> None:
-        """Note what the broker has refused; None: it gives messages."""
+    def note_broker(self, error: Exception | None, *, part: str = "broker") -> None:
+        """Note what the broker, or the part of it, has refused; None: it does its work."""
         if self.watch is None:
             return
         if error is None:
-            self.watch.is_over("broker")
+            self.watch.is_over(part)
         else:
-            self.watch.met("broker", error)
+            self.watch.met(part, error)
 
     @property
     def refusal(self) -> Exception | None:
         """Return what the broker answers instead of a message, over a connection that stands (Redis)."""
         return getattr(self.connection.transport, "refusal", None) if self.connection else None
+
+    @property
+    def remote_control_refusal(self) -> Exception | None:
+        """Return what it answers instead of broadcasts (Redis)."""
+        return getattr(self.connection.transport, "remote_control_refusal", None) if self.connection else None
 
     def on_decode_error(self, message: Message, exc: Exception) -> None:
         """Send the message to the dead letters."""

@@ -193,6 +193,7 @@ def no_name(stack: Stack) -> Iterator[Question]:
     stack.wait(mine.exists, what="a relay that is up")
     question = ordinary()
     stack.wait(lambda: not stack.lives("relay"), what="a relay without its broker")
+    stack.wait(mine.filter(health__contains=[{"name": "broker"}]).exists, what="a relay that says what it meets")
     try:
         yield question
     finally:

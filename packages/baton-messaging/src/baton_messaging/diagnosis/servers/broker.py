@@ -12,6 +12,7 @@ from celery import current_app
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.diagnosis.servers.broker_room import rabbitmq_room, redis_room
 from baton_messaging.diagnosis.servers.network_words import told_by_the_network
 from baton_messaging.health import resource
@@ -198,10 +199,7 @@ def _of_redis(health: Health, address: Address) -> tuple[Text, str]:
 def _of_rabbitmq(health: Health, address: Address) -> tuple[Text, str]:
     vhost, user = shlex.quote(address.vhost), shlex.quote(address.user)
     if "limit" in health.said and health.condition in (Condition.FULL, Condition.NOT_PERMITTED):
-        text = _("Close connections or queues, or raise the limit: of the vhost, or of the user.")
-        of_user = "user" in health.said.lower() and "vhost" not in health.said.lower()
-        clear = f"clear_user_limits {user} all" if of_user else f"clear_vhost_limits -p {vhost}"
-        return text, f"rabbitmqctl {clear}"
+        return _of_limit(health, vhost, user)
     match health.condition:
         case Condition.NOT_PERMITTED:
             text = _("Give user {user} its rights in vhost {vhost} back, or correct its password in CELERY_BROKER_URL.")
@@ -211,16 +209,27 @@ def _of_rabbitmq(health: Health, address: Address) -> tuple[Text, str]:
             text = _("Give it memory or disk, or workers to empty its queues. The outbox keeps what waits.")
             return text, f"rabbitmqctl list_queues -p {vhost} name messages memory; rabbitmq-diagnostics alarms"
         case Condition.DIFFERENT:
-            text = _("Give its queues, exchanges and policies what this release declares; see what they have.")
-            return (
-                text,
-                f"rabbitmqctl list_policies -p {vhost}; rabbitmqctl list_queues -p {vhost} name arguments policy",
-            )
+            return _of_declarations(health, vhost)
         case Condition.AWAY:
             return _away(), "rabbitmq-diagnostics status"
         case _:
             text = _("Do what the broker says. What is in the outbox waits safely.")
             return text, "rabbitmq-diagnostics check_running; rabbitmq-diagnostics alarms"
+
+
+def _of_declarations(health: Health, vhost: str) -> tuple[Text, str]:
+    concerned = list(health.facts.get("concerns", ()))
+    if len(concerned) == 1 and "inequivalent" in health.said:
+        text = _("Give the queue the arguments that this release declares; nothing is lost on the way.")
+        return text, remedy_for(concerned[0])
+    text = _("Give its queues, exchanges and policies what this release declares; see what they have.")
+    return text, f"rabbitmqctl list_policies -p {vhost}; rabbitmqctl list_queues -p {vhost} name arguments policy"
+
+
+def _of_limit(health: Health, vhost: str, user: str) -> tuple[Text, str]:
+    of_user = "user" in health.said.lower() and "vhost" not in health.said.lower()
+    clear = f"clear_user_limits {user} all" if of_user else f"clear_vhost_limits -p {vhost}"
+    return _("Close connections or queues, or raise the limit: of the vhost, or of the user."), f"rabbitmqctl {clear}"
 
 
 def _away() -> Text:

@@ -35,7 +35,11 @@ _REMEDIES: Final[Mapping[Condition, Text]] = {
 #: The name of Django's mail server among the checks.
 MAIL: Final = "mail"
 #: The settings of what Django itself knows.
-_SETTINGS: Final = {"mail": "MAILERS, EMAIL_… (EMAIL_URL)", "network": "/etc/resolv.conf"}
+_SETTINGS: Final = {
+    "remote control": "ACL SETUSER … '&*'",
+    "mail": "MAILERS, EMAIL_… (EMAIL_URL)",
+    "network": "/etc/resolv.conf",
+}
 
 
 def resource_of(health: Health) -> Resource:
