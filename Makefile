@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage reset test demo bench blame lint
+.PHONY: help run manage reset test demo bench blame lint new release
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -e 's/:[^#]*## /\t/' | awk -F '\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -40,6 +40,12 @@ bench: $(VENV)/.run-ready ## Measure against a plain Django view and a plain Cel
 
 blame: $(VENV)/.dev-ready ## Inject faults into a running system, on each broker: do all views name whose they are?
 	@exec $(BIN)/python -m baton_dev.blame packages/baton-messaging . $(ARGS)
+
+new: $(VENV)/.run-ready ## Make a project of your own: make new DIR=../billing NAME=billing APP=invoices
+	@exec $(BIN)/python -m baton_dev.new --dir="$$DIR" --name="$$NAME" --app="$$APP"
+
+release: $(VENV)/.run-ready ## Write wheels and locks for `make upgrade` of such a project: make release DIR=../baton-0.3
+	@exec $(BIN)/python -m baton_dev.new --release="$$DIR"
 
 LINT_IMPORTS := "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
@@ -80,14 +86,15 @@ $(VENV)/.python-ready:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
+# The installer shows what pip is at; it runs from its source, for nothing is installed yet.
+INSTALLER = PYTHONPATH=packages/baton-dev/src $(BIN)/python -m baton_dev.install
+
 $(VENV)/.run-ready: requirements.lock packages/baton-messaging/pyproject.toml packages/baton-dev/pyproject.toml | $(VENV)/.python-ready
-	@echo "Installing the packages of requirements.lock. This happens once and takes about a minute."
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(INSTALLER) requirements.lock
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --no-index \
 		-e packages/baton-messaging -e packages/baton-dev
 	@touch $@
 
 $(VENV)/.dev-ready: requirements-dev.lock $(VENV)/.run-ready | $(VENV)/.python-ready
-	@echo "Installing the packages of requirements-dev.lock. This happens once and takes about half a minute."
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(INSTALLER) requirements-dev.lock
 	@touch $@

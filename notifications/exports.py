@@ -1,8 +1,9 @@
-"""The mail that an export is ready: to the person who asked for it, with a link to its page and never to the file.
+"""The mails about an export, that it is ready and that it expires, go to the person who asked for it.
 
-The page asks who wants the file; a link to the file itself would be a key that travels in mails. As with orders, whom
-to write to is asked for at the moment of sending, by a port (``settings.NOTIFICATIONS_EXPORT_DETAILS``), and the mail
-log lets one mail out per export (see ``services`` for the ways to a second copy).
+They link to its page and never to the file: the page asks who wants the file, and a link to the file itself would be a
+key that travels in mails. As with orders, whom to write to is asked for at the moment of sending, by a port
+(``settings.NOTIFICATIONS_EXPORT_DETAILS``), and the mail log lets one mail of a kind out per export (see ``services``
+for the ways to a second copy).
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from notifications.models import Kind, MailLog, Outcome
 
 log = structlog.get_logger(__name__)
 
-_TEMPLATES = "notifications/mail/export_ready"
+_TEMPLATES = "notifications/mail"
 _MAX_SUBJECT_CHARACTERS = 200
 
 
@@ -52,7 +53,7 @@ def export_details(export_id: UUID) -> ExportDetails:
 
 
 @transaction.atomic
-def send_ready(export_id: UUID) -> None:
+def send(export_id: UUID, kind: Kind) -> None:
     """Send the mail unless it was sent before; withhold it when the file is gone already or nobody has an address.
 
     Raises MailRefused, MailUnavailable; the log row goes with the transaction then.
@@ -61,17 +62,17 @@ def send_ready(export_id: UUID) -> None:
     outcome = Outcome.SENT if export.is_ready and export.email else Outcome.WITHHELD
     is_new = MailLog.objects.claim(
         order_id=export_id,
-        kind=Kind.EXPORT_READY,
+        kind=kind,
         outcome=outcome,
         language=export.language,
-        message_id=message_id(export_id, Kind.EXPORT_READY),
+        message_id=message_id(export_id, kind),
     )
     if is_new and outcome == Outcome.SENT:
-        deliver(compose(export))
+        deliver(compose(export, kind))
     log.info("mail_handled", export_id=str(export_id), outcome=outcome.value if is_new else "repeated")
 
 
-def compose(export: ExportDetails) -> EmailMultiAlternatives:
+def compose(export: ExportDetails, kind: Kind) -> EmailMultiAlternatives:
     """Write the letter, as text and as HTML, in the export's language."""
     with translation.override(export.language):
         context = {
@@ -79,19 +80,19 @@ def compose(export: ExportDetails) -> EmailMultiAlternatives:
             "name": one_line(export.name, _MAX_SUBJECT_CHARACTERS),
             "language": export.language,
         }
-        subject = one_line(render_to_string(f"{_TEMPLATES}/subject.txt", context), _MAX_SUBJECT_CHARACTERS)
+        subject = one_line(render_to_string(f"{_TEMPLATES}/{kind.value}/subject.txt", context), _MAX_SUBJECT_CHARACTERS)
         letter = EmailMultiAlternatives(
             subject=subject,
-            body=render_to_string(f"{_TEMPLATES}/body.txt", context),
+            body=render_to_string(f"{_TEMPLATES}/{kind.value}/body.txt", context),
             to=[export.email],
             headers={
-                "Message-ID": message_id(export.export_id, Kind.EXPORT_READY),
+                "Message-ID": message_id(export.export_id, kind),
                 "Auto-Submitted": "auto-generated",  # RFC 3834: keeps absence notices from answering
                 "Content-Language": export.language,
                 "X-Mail-About": str(export.export_id),
-                "X-Mail-Kind": Kind.EXPORT_READY.value,
+                "X-Mail-Kind": kind.value,
             },
         )
-        html = render_to_string(f"{_TEMPLATES}/body.html", {**context, "subject": subject})
+        html = render_to_string(f"{_TEMPLATES}/{kind.value}/body.html", {**context, "subject": subject})
         letter.attach_alternative(html, "text/html")
     return letter

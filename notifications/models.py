@@ -18,7 +18,9 @@ class Kind(models.TextChoices):
     CONFIRMED = "confirmed", _("order confirmed")
     REJECTED = "rejected", _("order rejected")
     CANCELLED = "cancelled", _("order cancelled")
+    OVERDUE = "overdue", _("order overdue")
     EXPORT_READY = "export_ready", _("export ready")  # order_id then holds the export's id
+    EXPORT_EXPIRING = "export_expiring", _("export expiring")
 
 
 class Outcome(models.TextChoices):

@@ -28,6 +28,7 @@ _OVERTAKEN_BY = {
     Kind.CONFIRMED: frozenset({"cancelled"}),
     Kind.REJECTED: frozenset({"cancelled"}),
     Kind.CANCELLED: frozenset[str](),
+    Kind.OVERDUE: frozenset[str](),
 }
 
 

@@ -2,7 +2,7 @@
 
 - ``send_order_received`` on OrderPlaced, ``send_order_confirmed`` on StockReserved, ``send_order_rejected`` on
   StockRejected, ``send_order_cancelled`` on OrderCancelled: to the customer.
-- ``send_export_ready`` on ExportReady: to the person who asked for the export.
+- ``send_export_ready`` on ExportReady, ``send_export_expiring`` on ExportExpiring: to the person who asked for it.
 
 Repeating is safe: the mail log has one row per order and kind. One message per bundle, because a mail that went out
 cannot be rolled back with its neighbours. When the mail server is down or silent (MailUnavailable) the message waits
@@ -18,7 +18,7 @@ from baton_messaging.consumer import Policy, consumer
 from inventory.events import StockRejected, StockReserved
 from notifications import exports, services
 from notifications.models import Kind
-from orders.events import ExportReady, OrderCancelled, OrderPlaced
+from orders.events import ExportExpiring, ExportReady, OrderCancelled, OrderPlaced
 
 MAIL = Policy(
     bundle_size=1,
@@ -52,10 +52,16 @@ def send_order_rejected(event: StockRejected) -> None:
 @consumer(OrderCancelled, policy=MAIL)
 def send_order_cancelled(event: OrderCancelled) -> None:
     """Tell the customer that the order is cancelled."""
-    services.send(order_id=event.order_id, kind=Kind.CANCELLED)
+    services.send(order_id=event.order_id, kind=Kind.OVERDUE if event.is_overdue else Kind.CANCELLED)
 
 
 @consumer(ExportReady, policy=MAIL)
 def send_export_ready(event: ExportReady) -> None:
     """Tell the person who asked for an export that it can be fetched."""
-    exports.send_ready(event.export_id)
+    exports.send(event.export_id, Kind.EXPORT_READY)
+
+
+@consumer(ExportExpiring, policy=MAIL)
+def send_export_expiring(event: ExportExpiring) -> None:
+    """Remind the person who asked for an export that its file will be deleted."""
+    exports.send(event.export_id, Kind.EXPORT_EXPIRING)

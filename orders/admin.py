@@ -17,6 +17,7 @@ from orders.errors import OrderAlreadySettled
 from orders.exports.admin import export_as_csv, export_as_xlsx
 from orders.models import DailySales, Order, OrderLine, OrderQuerySet, OrderStatus, Product
 from orders.rights import Right, may
+from orders.search import search
 from orders.templatetags.money import money
 from orders.timeline import timeline_of
 
@@ -54,8 +55,8 @@ class OrderAdmin(ModelAdmin):
     has_add_permission = has_change_permission = has_delete_permission = _never
     list_display = ["number", "state", "attention", "amount", "language", "placed_at", "settled_at"]
     list_filter = ["status", "needs_attention", "language", "placed_at"]
-    search_fields = ["id__iexact", "id__iendswith"]
-    search_help_text = _("The order's id, or its last block")
+    search_fields = ["customer_name", "customer_email"]  # and the number: get_search_results
+    search_help_text = _("Number, customer's name or e-mail")
     show_full_result_count = False  # counting millions of rows for a footnote
     list_before_template = "orders/exports/_admin_list.html"  # type: ignore[assignment]  # unfold says None only
     readonly_fields = ["id", "amount", "way"]
@@ -66,6 +67,10 @@ class OrderAdmin(ModelAdmin):
         (_("Customer"), {"fields": ["customer_name", "customer_email", "language", "note"]}),
         (_("Request"), {"fields": ["idempotency_key", "request_fingerprint"]}),
     ]
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        """Search as an export of the list does."""
+        return search(queryset, search_term), False
 
     @admin.display(description=_("order"), ordering="id")
     def number(self, order: Order) -> str:

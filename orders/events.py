@@ -31,16 +31,32 @@ class OrderPlaced(Event, name="orders.order_placed", version=1, key="order_id"):
 
 
 class OrderCancelled(Event, name="orders.order_cancelled", version=1, key="order_id"):
-    """An order was cancelled before it was settled. ``placed_at`` says which day's sale is taken back."""
+    """An order was cancelled before it was settled. ``placed_at`` says which day's sale is taken back.
+
+    ``is_overdue``: nobody asked for it, the time to confirm it was over.
+    """
 
     order_id: UUID
     placed_at: datetime
     total: Decimal
     currency: str
+    is_overdue: bool = False
+
+
+class ConfirmationOverdue(Event, name="orders.confirmation_overdue", version=1, key="order_id"):
+    """The time in which an order is to be confirmed is over. Published for then, with the order."""
+
+    order_id: UUID
 
 
 class ExportRequested(Event, name="orders.export_requested", version=1, key="export_id"):
     """Somebody wants an export, or one has to be built again: a command to its one consumer."""
+
+    export_id: UUID
+
+
+class ExportExpiring(Event, name="orders.export_expiring", version=1, key="export_id"):
+    """An export's file will be deleted before long. Published for then, with ExportReady."""
 
     export_id: UUID
 

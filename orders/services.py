@@ -13,6 +13,7 @@ from baton_messaging.publish import publish
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from orders.deadline import lift_deadline, set_deadline
 from orders.errors import (
     IdempotencyKeyReused,
     OneCurrencyOnly,
@@ -72,21 +73,35 @@ def cancel_order(order_id: UUID) -> Order:
             raise OrderNotFound(order_id)
         if changed:
             publish(_cancelled(order))
+            lift_deadline(order_id)
     if order.status != OrderStatus.CANCELLED:
         raise OrderAlreadySettled(order_id, order.status)
     log.info("order_cancelled" if changed else "order_cancelled_before", order_id=str(order_id))
     return order
 
 
+@transaction.atomic
+def cancel_overdue_order(order_id: UUID) -> None:
+    """Cancel an order whose time is over. One that was settled meanwhile stays what it is."""
+    changed = Order.objects.cancel(order_id)
+    if changed:
+        publish(_cancelled(Order.objects.get(pk=order_id), is_overdue=True))
+    log.info("order_overdue" if changed else "order_settled_before", order_id=str(order_id))
+
+
+@transaction.atomic
 def confirm_order(order_id: UUID) -> None:
     """Note that the stock is reserved. An order that was cancelled meanwhile stays cancelled."""
     changed = Order.objects.confirm(order_id)
+    lift_deadline(order_id)
     log.info("order_confirmed" if changed else "order_settled_before", order_id=str(order_id))
 
 
+@transaction.atomic
 def reject_order(order_id: UUID) -> None:
     """Note that there is not enough stock. An order that was cancelled meanwhile stays cancelled."""
     changed = Order.objects.reject(order_id)
+    lift_deadline(order_id)
     log.info("order_rejected" if changed else "order_settled_before", order_id=str(order_id))
 
 
@@ -122,6 +137,7 @@ def _accept(request: OrderRequest, idempotency_key: str | None, placed_by: str) 
     order.save(force_insert=True)
     OrderLine.objects.add(order.pk, [(line.sku, line.quantity, products[line.sku].price) for line in request.lines])
     publish(_placed(order, request.lines))
+    set_deadline(order)
     return order
 
 
@@ -160,5 +176,11 @@ def _placed(order: Order, lines: Sequence[RequestedLine]) -> OrderPlaced:
     )
 
 
-def _cancelled(order: Order) -> OrderCancelled:
-    return OrderCancelled(order_id=order.pk, placed_at=order.placed_at, total=order.total, currency=order.currency)
+def _cancelled(order: Order, *, is_overdue: bool = False) -> OrderCancelled:
+    return OrderCancelled(
+        order_id=order.pk,
+        placed_at=order.placed_at,
+        total=order.total,
+        currency=order.currency,
+        is_overdue=is_overdue,
+    )

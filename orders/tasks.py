@@ -15,7 +15,7 @@ from django.conf import settings
 
 from inventory.events import StockRejected, StockReserved
 from orders import limits, services
-from orders.events import ExportRequested, OrderCancelled, OrderPlaced
+from orders.events import ConfirmationOverdue, ExportRequested, OrderCancelled, OrderPlaced
 from orders.exports import building, housekeeping
 
 
@@ -41,6 +41,12 @@ def confirm_order(event: StockReserved) -> None:
 def reject_order(event: StockRejected) -> None:
     """Settle the order: there is not enough stock."""
     services.reject_order(event.order_id)
+
+
+@consumer(ConfirmationOverdue)
+def cancel_overdue(event: ConfirmationOverdue) -> None:
+    """Cancel the order, unless it was settled meanwhile."""
+    services.cancel_overdue_order(event.order_id)
 
 
 @consumer(

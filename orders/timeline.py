@@ -27,12 +27,14 @@ _STEPS: dict[str, Promise] = {
     "notifications.send_order_cancelled": _("Mail: order cancelled"),
     "orders.record_sale": _("Book the sale"),
     "orders.record_cancellation": _("Book the cancellation"),
+    "orders.cancel_overdue": _("Cancel the order, unless it is settled"),
     "orders.confirm_order": _("Confirm the order"),
     "orders.reject_order": _("Reject the order"),
 }
 _EVENTS: dict[str, Promise] = {
     "orders.order_placed": _("Order placed"),
     "orders.order_cancelled": _("Order cancelled"),
+    "orders.confirmation_overdue": _("The time to confirm is over"),
     "inventory.stock_reserved": _("Stock reserved"),
     "inventory.stock_rejected": _("Not enough stock"),
 }

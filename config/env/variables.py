@@ -128,6 +128,11 @@ class Environment(BaseModel):
         description="Orders (count) within ten minutes from one client address; a company may share one. 0: no limit. "
         "When DJANGO_DEBUG is on, none for whoever is on this machine.",
     )
+    ORDERS_CONFIRM_WITHIN_SECONDS: int = Field(
+        default=259_200,
+        ge=0,
+        description="Seconds after which an order that is not confirmed is cancelled by itself. 0: it waits for ever.",
+    )
     FLOWER_HOST: str = Field(default="127.0.0.1", description="Address Flower listens on.")
     FLOWER_PORT: Port = Field(default=5555, description="TCP port of Flower.")
     FLOWER_BASIC_AUTH: Credentials = Field(

@@ -1,7 +1,6 @@
 """Celery: brokers, queues, acknowledgement, limits, schedule. Facts measured on celery 5.7 are answered here."""
 
 from baton_messaging.install import beat_schedule, broker_settings, celery_queues, route_task
-from celery.schedules import crontab
 
 from config.env import env
 from config.queues import QUEUES
@@ -68,11 +67,5 @@ CELERY_BEAT_SCHEDULER = "baton_messaging.processes.scheduler:Scheduler"  # Celer
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5  # seconds; beat's heartbeat is a tick, so it ticks at least as often as it beats
 # Times of the clock, not intervals, so that restarts of beat skip nothing (F79). `expires` (seconds) is below the
 # interval: after an outage one tick runs, not a flood of old ones (F78).
-CELERY_BEAT_SCHEDULE = {
-    **beat_schedule(),  # Baton's own: pruning, dead letters, reconciler, statistics
-    # Often, because it is what an export of a killed worker waits for; expired ticks are dropped (F78).
-    "take_up_exports": {"task": "orders.take_up_exports", "schedule": 10.0, "options": {"expires": 10}},
-    "forget_counts": {"task": "orders.forget_counts", "schedule": crontab(minute="*/5"), "options": {"expires": 240}},
-    "expire_exports": {"task": "orders.expire_exports", "schedule": crontab(minute="*/5"), "options": {"expires": 240}},
-}
+CELERY_BEAT_SCHEDULE = beat_schedule()  # Baton's own: pruning, dead letters, reconciler, statistics
 CELERY_BEAT_SCHEDULE_FILENAME = str(env.BATON_STATE_DIR / "celerybeat-schedule")

@@ -20,6 +20,7 @@ from orders.exports.errors import ExportRefused, UnsupportedFilter
 from orders.exports.models import Export
 from orders.exports.selection import Selection
 from orders.exports.states import Format
+from orders.reference import called
 
 _SHOWN_HOW = {*IGNORED_PARAMS, PAGE_VAR, ERROR_FLAG} - {SEARCH_VAR}  # of the list's address: not which orders
 
@@ -67,8 +68,15 @@ class ExportAdmin(ModelAdmin):
     list_display = ["reference", "requested_by", "format", "state", "failure", "rows_done", "size_bytes", "created_at"]
     list_filter = ["state", "format", "failure", "created_at"]
     list_select_related = ["requested_by"]
+    search_fields = ["requested_by__username", "requested_by__email"]  # and the number: get_search_results
+    search_help_text = gettext_lazy("Number of the export, or who asked for it")
     show_full_result_count = False
     readonly_fields = ["whose"]
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        """Find an export by its number, too."""
+        by_number = called(queryset, search_term)
+        return (by_number, False) if by_number.exists() else super().get_search_results(request, queryset, search_term)
 
     @admin.display(description=gettext_lazy("Whose is it?"))
     def whose(self, export: Export) -> SafeString:

@@ -5,6 +5,7 @@ row ends in a state that says so: here when the builder notices, in ``housekeepi
 """
 
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -13,9 +14,9 @@ from baton_messaging.extend import is_database_away, is_time_up
 from baton_messaging.publish import publish
 from django.conf import settings
 from django.db import connection, transaction
-from django.utils import translation
+from django.utils import timezone, translation
 
-from orders.events import ExportReady
+from orders.events import ExportExpiring, ExportReady
 from orders.exports import files
 from orders.exports.columns import Source, order_source
 from orders.exports.errors import FileIncomplete, HoldLost, StorageFailed
@@ -86,10 +87,18 @@ def _finish(hold: Hold, name: str, row_count: int, size_bytes: int) -> None:
         is_ready = Export.objects.finish(hold, file_name=name, row_count=row_count, size_bytes=size_bytes)
         if is_ready:
             publish(ExportReady(export_id=hold.export_id))
+            _remind(hold)
     if not is_ready:
         files.discard(name)
         raise HoldLost
     log.info("export_ready", export_id=str(hold.export_id), row_count=row_count, size_bytes=size_bytes)
+
+
+def _remind(hold: Hold) -> None:
+    """Let a mail go out before the file is deleted, if it is kept long enough for that."""
+    reminded_after = timedelta(days=settings.EXPORTS["RETENTION_DAYS"], hours=-settings.EXPORTS["REMIND_HOURS"])
+    if reminded_after > timedelta():
+        publish(ExportExpiring(export_id=hold.export_id), at=timezone.now() + reminded_after)
 
 
 def _is_recorded(hold: Hold, error: Exception) -> bool:

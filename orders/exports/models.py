@@ -14,6 +14,7 @@ from uuid_utils.compat import uuid7
 
 from orders.exports.states import ACTIVE, FINISHED, REPEATABLE, WHOLE, ExportState, Failure, Format
 from orders.exports.transitions import ExportQuerySet
+from orders.reference import reference_of
 
 
 class Export(models.Model):
@@ -100,7 +101,7 @@ class Export(models.Model):
     @property
     def reference(self) -> str:
         """Return what people call the export by: the last block of its id, in capitals."""
-        return str(self.pk).rpartition("-")[2].upper()
+        return reference_of(self.pk)
 
     @property
     def is_active(self) -> bool:

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.text import smart_split, unescape_string_literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from orders.exports.errors import UnsupportedFilter
 from orders.models import Order, OrderQuerySet, OrderStatus
+from orders.search import search
 
 MAX_PICKED = 1_000  # orders picked one by one in the admin, which shows 100 a page
 MAX_SEARCH_LENGTH = 200  # characters
@@ -74,7 +74,8 @@ class Selection(BaseModel):
 
     def orders(self) -> OrderQuerySet:
         """Return the orders, in no particular order."""
-        return Order.objects.order_by().filter(self._period(), self._marks(), self._picked())
+        orders = Order.objects.order_by().filter(self._period(), self._marks(), self._picked())
+        return search(orders, self.search) if self.search else orders
 
     def _period(self) -> Q:
         condition = Q()
@@ -93,16 +94,7 @@ class Selection(BaseModel):
         return Q(**{name: value for name, value in given.items() if value is not None})
 
     def _picked(self) -> Q:
-        condition = Q() if self.order_ids is None else Q(pk__in=self.order_ids)
-        for word in _words(self.search or ""):
-            condition &= Q(id__iexact=word) | Q(id__iendswith=word)
-        return condition
-
-
-def _words(search: str) -> list[str]:
-    """Return what the admin's list looks for: words, and what stands in quotes as one."""
-    words = list(smart_split(search))
-    return [unescape_string_literal(word) if word[0] in "\"'" and word[0] == word[-1] else word for word in words]
+        return Q() if self.order_ids is None else Q(pk__in=self.order_ids)
 
 
 def _start_of(day: datetime.date) -> datetime.datetime:

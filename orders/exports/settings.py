@@ -41,6 +41,8 @@ def exports_settings(folder: Path) -> dict[str, Any]:
         "TIME_LIMIT_SECONDS": 1_260,
         # Workers that one export may cost before it is given up as the one that kills them.
         "MAX_ATTEMPTS": 3,
+        # Hours before its end at which a mail reminds the person who asked for it; none if it is kept no longer.
+        "REMIND_HOURS": 24,
         # Days a file can be downloaded, and days that the row of a deleted one tells of it.
         "RETENTION_DAYS": 7,
         "ROW_RETENTION_DAYS": 90,

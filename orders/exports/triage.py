@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
-from baton_messaging.extend.triage import Subject, SubjectKind, Work, uuids_in
+from baton_messaging.extend.triage import MAX_CALLED, Subject, SubjectKind, Work, uuids_in
 from django.utils.translation import gettext_lazy as _
 
 from orders.events import ExportRequested
 from orders.exports.models import Export
 from orders.exports.states import ACTIVE, ExportState
+from orders.reference import called
 
 _CONSUMER = "orders.build_export"
 _QUEUE = "orders.bulk"
@@ -18,6 +19,11 @@ _QUEUE = "orders.bulk"
 def find_exports(keys: Collection[str]) -> dict[str, Subject]:
     """Return those of the keys that are exports."""
     return {str(export.pk): _subject(export) for export in Export.objects.filter(pk__any_of=uuids_in(keys))}
+
+
+def exports_called(text: str) -> Iterable[str]:
+    """Return the ids of the exports that people call so."""
+    return [str(pk) for pk in called(Export.objects.order_by(), text).values_list("pk", flat=True)[:MAX_CALLED]]
 
 
 def unsettled_exports(before: datetime, limit: int) -> Iterable[str]:
@@ -59,4 +65,5 @@ EXPORTS: Final = SubjectKind(
     queue=_QUEUE,
     find=find_exports,
     unsettled=unsettled_exports,
+    called=exports_called,
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
+from django.contrib.postgres.indexes import OpClass
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -18,6 +19,7 @@ from uuid_utils.compat import uuid7
 
 from orders import requests
 from orders.money import Money
+from orders.reference import BACKWARDS, reference_of
 
 
 class OrderStatus(models.TextChoices):
@@ -116,6 +118,7 @@ class Order(models.Model):
             models.Index(fields=["id"], condition=Q(needs_attention=True), name="order_needing_attention"),
             models.Index(fields=["id"], condition=Q(status=OrderStatus.ACCEPTED), name="order_accepted"),
             models.Index(fields=["placed_by", "-id"], condition=~Q(placed_by=""), name="order_of_browser"),
+            models.Index(OpClass(BACKWARDS, name="text_pattern_ops"), name="order_by_reference"),
         ]
 
     def __str__(self) -> str:
@@ -128,7 +131,7 @@ class Order(models.Model):
     @property
     def reference(self) -> str:
         """Return what people call the order by: the last block of its id, in capitals."""
-        return str(self.pk).rpartition("-")[2].upper()
+        return reference_of(self.pk)
 
     @property
     def is_final(self) -> bool:

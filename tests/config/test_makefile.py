@@ -70,7 +70,7 @@ def test_help_lists_every_target_that_people_type(checkout: Path) -> None:
     result = make(checkout, "help", python3="exit 1")
 
     assert [line.split()[1] for line in result.stdout.splitlines()] == [
-        *("help", "run", "manage", "reset", "test", "demo", "bench", "blame", "lint"),
+        *("help", "run", "manage", "reset", "test", "demo", "bench", "blame", "new", "release", "lint"),
     ]
 
 

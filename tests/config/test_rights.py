@@ -6,14 +6,17 @@ A new address without an entry fails; so does one that lets in somebody else, or
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from baton_messaging.audit.rights import Right
-from baton_messaging.models import DeadLetter, Replay
+from baton_messaging.models import DeadLetter, FutureMessage, Replay
 from django.contrib.auth.models import Permission, User
 from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 
 from orders.exports.models import Export
 from orders.rights import OWN
@@ -81,6 +84,7 @@ SEE_TRIAGE = needs(Right.SEE_TRIAGE)
 EXPORTS = either(needs(OrdersRight.ASK_FOR_EXPORT), needs(OrdersRight.SEE_EXPORTS))
 # The export of these tests is somebody else's: whoever may not see it is told that there is none.
 OTHERS_EXPORT = needs(OrdersRight.SEE_EXPORTS)
+FUTURE = "admin/baton_messaging/futuremessage/"
 DESK, API = "admin/baton_messaging/deadletter/", "api/dead-letters"
 TABLE: dict[str, Need] = {
     # Visitors
@@ -152,6 +156,9 @@ TABLE: dict[str, Need] = {
     "api/consumers/pause": needs(Right.PAUSE),
     "api/consumers/resume": needs(Right.PAUSE),
     "admin/baton_messaging/pause/add/": needs(Right.PAUSE),
+    FUTURE + "<int:future_id>/change/": needs(Right.SEE_FUTURE),
+    FUTURE + "<int:future_id>/move/": needs(Right.SEE_FUTURE, Right.CHANGE_FUTURE),
+    FUTURE + "<int:future_id>/cancel/": needs(Right.SEE_FUTURE, Right.CHANGE_FUTURE),
     # The admin's own
     "admin/": staff,
     "admin/search/": staff,
@@ -168,7 +175,7 @@ ADMINS_OWN = [
     "admin/(?P<url>",
 ]  # 403 or 404 by what is asked for
 WRITABLE = {"auth_group", "auth_user", "orders_product", "inventory_stockitem"}  # all else can only be looked at
-VIEWER = {"view_deadletter", "view_pause", "view_export"}
+VIEWER = {"view_deadletter", "view_pause", "view_futuremessage", "view_export"}
 ASKED = sorted(
     {right.permission for right in Right} | {right.value for right in OrdersRight} | {"baton_messaging.view_pause"}
 )
@@ -228,11 +235,15 @@ def world(db: None) -> World:
     letter = DeadLetter.objects.create(
         consumer="orders.record_sale", owner="o", reason="undecodable", fingerprint="f" * 64
     )
+    future = FutureMessage.objects.create(
+        message_id=uuid4(), correlation_id=uuid4(), version=1, payload={}, due_at=timezone.now() + timedelta(hours=1)
+    )
     values = {
         "order_id": order.pk,
         "subject_id": order.pk,
         "export_id": Export.objects.create(requested_by=owner, format="csv", language="en").pk,
         "dead_letter_id": letter.pk,
+        "future_id": future.pk,
         "replay_id": Replay.objects.create(requested_by="owner").pk,
         "object_id": 1,
         "content_type_id": 1,

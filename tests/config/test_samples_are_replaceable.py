@@ -21,7 +21,6 @@ WIRING = {
     "config/api.py",
     "config/queues.py",
     "config/settings/base.py",
-    "config/settings/celery.py",
     "config/settings/samples.py",
     "config/urls.py",
 }

@@ -10,7 +10,7 @@ from uuid_utils.compat import uuid7
 from notifications.models import Kind
 from notifications.orders import LineDetails, OrderDetails
 
-ORDER_KINDS = (Kind.RECEIVED, Kind.CONFIRMED, Kind.REJECTED, Kind.CANCELLED)
+ORDER_KINDS = (Kind.RECEIVED, Kind.CONFIRMED, Kind.REJECTED, Kind.CANCELLED, Kind.OVERDUE)
 KNOWN: dict[UUID, OrderDetails] = {}
 
 

@@ -8,7 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from notifications import exports
-from notifications.models import MailLog, Outcome
+from notifications.models import Kind, MailLog, Outcome
 from orders.exports.models import Export
 from orders.exports.states import ExportState, Format
 
@@ -39,7 +39,7 @@ def a_ready_export(**changes: Any) -> Export:
 def test_the_mail_links_to_the_page_and_not_to_the_file(settings: Any) -> None:
     settings.PUBLIC_URL = "https://shop.example.com/"
     export = a_ready_export()
-    exports.send_ready(export.pk)
+    exports.send(export.pk, Kind.EXPORT_READY)
     letter = mail.outbox[0]
     assert isinstance(letter, mail.EmailMultiAlternatives)
     html = letter.alternatives[0][0]
@@ -55,14 +55,14 @@ def test_the_mail_links_to_the_page_and_not_to_the_file(settings: Any) -> None:
 
 def test_it_is_written_in_the_language_of_the_export() -> None:
     export = a_ready_export(language="ja")
-    exports.send_ready(export.pk)
+    exports.send(export.pk, Kind.EXPORT_READY)
     assert mail.outbox[0].subject == f"エクスポート {export.reference} ができました"
 
 
 def test_it_goes_out_once_however_often_the_message_comes() -> None:
     export = a_ready_export()
-    exports.send_ready(export.pk)
-    exports.send_ready(export.pk)
+    exports.send(export.pk, Kind.EXPORT_READY)
+    exports.send(export.pk, Kind.EXPORT_READY)
     assert len(mail.outbox) == 1
     assert MailLog.objects.get().outcome == Outcome.SENT
 
@@ -70,6 +70,6 @@ def test_it_goes_out_once_however_often_the_message_comes() -> None:
 @pytest.mark.parametrize("changes", [{"email": ""}, {"state": ExportState.EXPIRED}, {"requested_by": None}])
 def test_it_is_withheld_when_there_is_nobody_to_write_to_or_nothing_to_fetch(changes: dict[str, Any]) -> None:
     export = a_ready_export(**changes)
-    exports.send_ready(export.pk)
+    exports.send(export.pk, Kind.EXPORT_READY)
     assert mail.outbox == []
     assert MailLog.objects.get().outcome == Outcome.WITHHELD

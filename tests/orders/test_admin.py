@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from orders import services
 from orders.models import DailySales, Order, OrderStatus, Product, SalesIncrement
+from orders.search import search
 from tests.orders.factories import an_order
 
 pytestmark = pytest.mark.django_db
@@ -20,13 +21,35 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/orders/order/"
 
 
-def test_orders_are_found_by_their_id_and_its_last_block(catalogue: None, admin_client: Client) -> None:
+def found_by(client: Client, words: str) -> list[Order]:
+    page: Any = client.get(LIST, {"q": words})
+    return list(page.context["cl"].queryset)
+
+
+def test_orders_are_found_by_what_people_call_them(catalogue: None, admin_client: Client) -> None:
     order, other = an_order(), an_order()
-    for words in (str(order.pk), order.reference, order.reference.lower()):
-        page: Any = admin_client.get(LIST, {"q": words})
-        assert list(page.context["cl"].queryset) == [order], words
+    number = order.reference
+    spaced, full_width = f" #{number[:4]} {number[4:]} ", "".join(chr(ord(sign) + 0xFEE0) for sign in number)
+    for words in (str(order.pk), str(order.pk).upper(), number, number.lower(), number[-8:], spaced, full_width):
+        assert found_by(admin_client, words) == [order], words
     assert len(admin_client.get(LIST).context["cl"].queryset) == 2
     assert other.reference != order.reference
+
+
+def test_orders_are_found_by_their_customer(catalogue: None, admin_client: Client) -> None:
+    order, other = an_order(), an_order()
+    Order.objects.filter(pk=order.pk).update(customer_name="Ann Archer", customer_email="archer@example.net")
+    Order.objects.filter(pk=other.pk).update(customer_name="Bob Archer", customer_email="bob@example.net")
+    for words in ("ann archer", "ARCHER@example.net", "archer ann", '"Ann Archer"', "ann@", "archer@"):
+        assert found_by(admin_client, words) == ([order] if words != "ann@" else []), words
+    assert len(found_by(admin_client, "archer")) == 2
+
+
+def test_a_number_is_found_by_its_index(catalogue: None) -> None:
+    order = an_order()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "order_by_reference" in search(Order.objects.order_by(), order.reference).explain()
 
 
 def test_an_order_is_shown_with_its_lines_and_its_way(catalogue: None, admin_client: Client) -> None:

@@ -58,14 +58,14 @@ def test_what_is_rolled_back_leaves_no_message(catalogue: None) -> None:
     assert nothing_was_written()
 
 
-def test_an_order_costs_four_statements(catalogue: None) -> None:
-    """Products, order, lines, message: the time of POST /api/orders is mostly theirs."""
+def test_an_order_costs_five_statements(catalogue: None) -> None:
+    """Products, order, lines, message, deadline: the time of POST /api/orders is mostly theirs."""
     with CaptureQueriesContext(
         connection,
     ) as queries:
         services.place_order(a_request(MUG=1, PEN=1))
     statements = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
-    assert len(statements) == 4, statements
+    assert len(statements) == 5, statements
 
 
 @pytest.mark.parametrize(

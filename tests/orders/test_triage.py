@@ -1,13 +1,16 @@
 """What orders and exports tell triage of their ids, and the API that the staff lookups."""
 
+import json
+from contextlib import suppress
 from datetime import timedelta
 from io import StringIO
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
-from baton_messaging.models import OutboxMessage
+from baton_messaging.models import DeadLetter, OutboxMessage
+from baton_messaging.models.dead_letter import Reason
 from django.contrib.auth.models import Permission, User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -118,3 +121,47 @@ def test_the_page_of_an_order_is_for_the_staff(order: Order) -> None:
     for client in (Client(), customer):
         assert client.get(address).status_code == 302
     assert (staff.get(address).status_code, staff.head(address).status_code) == (200, 200)
+
+
+def as_typed(number: str) -> list[str]:
+    return [number, number.lower(), f" #{number[:6]} {number[6:]}\t", number[-6:]]
+
+
+def test_an_order_or_export_is_found_by_the_number_that_people_see(order: Order, admin_client: Client) -> None:
+    export = Export.objects.create(format="csv", language="en")
+    for row in (order, export):
+        for typed in as_typed(row.reference):
+            answer = admin_client.get(reverse("triage"), {"id": typed})
+            assert (answer.status_code, answer["Location"]) == (302, reverse("triage_of", args=[row.pk])), typed
+            told = StringIO()
+            with suppress(SystemExit):  # whether somebody must act is not asked here
+                call_command("triage", typed, format="json", stdout=told)
+            assert json.loads(told.getvalue())["id"] == str(row.pk), typed
+    answer = admin_client.get(f"/api/orders/{order.reference.lower()}/triage")
+    assert (answer.status_code, answer.json()["id"]) == (200, str(order.pk))
+    assert admin_client.get("/api/orders/FFFFFFFFFFFF/triage").status_code == 404
+
+
+def test_a_number_of_several_rows_is_a_list(order: Order, admin_client: Client) -> None:
+    twin = Export.objects.create(format="csv", language="en", id=UUID(f"{uuid4()!s:.24}{order.reference}"))
+    page = admin_client.get(reverse("triage"), {"id": order.reference})
+    assert page.status_code == 300
+    for row in (order, twin):
+        assert reverse("triage_of", args=[row.pk]) in page.content.decode()
+    assert admin_client.get(reverse("triage_of", args=[order.reference])).status_code == 300
+    answer = admin_client.get(f"/api/orders/{order.reference}/triage")
+    assert answer.status_code == 409
+    assert str(twin.pk) in str(answer.json())
+    with pytest.raises(CommandError, match=f"order {order.pk}, export {twin.pk}"):
+        call_command("triage", order.reference)
+
+
+def test_digits_are_a_dead_letter_s_number_or_an_order_s_whichever_there_is(admin_client: Client) -> None:
+    export = Export.objects.create(format="csv", language="en", id=UUID("019a0000-0000-7000-8000-000000987654"))
+    assert admin_client.get(reverse("triage"), {"id": "987654"})["Location"].endswith(f"{export.pk}/")
+    DeadLetter.objects.create(
+        pk=987654, died_at=timezone.now(), reason=Reason.PERMANENT_ERROR, consumer="x.y", task_id="1", owner="X"
+    )
+    page = admin_client.get(reverse("triage"), {"id": "987654"})
+    assert page.status_code == 300
+    assert reverse("admin:baton_messaging_deadletter_change", args=[987654]) in page.content.decode()

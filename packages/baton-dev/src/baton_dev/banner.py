@@ -1,9 +1,10 @@
 """The banner of `make run` says, when everything is up, where to look and what to try."""
 
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 
 from baton_dev.project import Environment
-from baton_dev.supervisor.procfile import Program
+from baton_dev.supervisor.procfile import FLOWER, Program
 from baton_dev.supervisor.supervisor import Running
 
 EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not listened on
@@ -15,18 +16,20 @@ def web_address(env: Environment) -> str:
 
 
 def banner(
-    env: Environment, programs: Iterable[Program], processes: Iterable[Running], *, admin: str, late: Sequence[str]
+    env: Environment, programs: Sequence[Program], processes: Iterable[Running], *, admin: str, late: Sequence[str]
 ) -> str:
     """Return the lines, for people who see Baton for the first time.
 
     `admin` tells of the user and the password; `late` are the programs that have not begun to work.
     """
     site = web_address(env)
+    has_flower = any(program.name == FLOWER for program in programs)
     rows = [
         ("Site", f"{site}/"),
         ("Admin", f"{site}/admin/  {admin}".rstrip()),
-        ("API", f"{site}/api/docs"),
-        ("Flower", f"{_address(env.FLOWER_HOST, env.FLOWER_PORT)}/"),
+        ("Board", f"{site}/ops/"),
+        *([("API", f"{site}/api/docs")] if find_spec("config.api") else []),
+        *([("Flower", f"{_address(env.FLOWER_HOST, env.FLOWER_PORT)}/")] if has_flower else []),
         ("Mail", f"{env.BATON_STATE_DIR / 'mail'}  (a file each)" if not env.EMAIL_URL else "sent as EMAIL_URL says"),
         ("Logs", f"{env.BATON_STATE_DIR / 'log'}"),
         ("Commands", 'make manage ARGS="help"'),

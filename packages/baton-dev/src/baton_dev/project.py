@@ -28,7 +28,7 @@ class Environment(Protocol):
     EMAIL_URL: str
     WEB_HOST: str
     WEB_PORT: int
-    FLOWER_HOST: str
+    FLOWER_HOST: str  # asked for only where the Procfile has a `flower`
     FLOWER_PORT: int
     POSTGRES_PORT: int | None
     VALKEY_PORT: int | None

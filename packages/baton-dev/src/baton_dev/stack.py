@@ -33,7 +33,7 @@ from baton_dev.servers.selection import (
 )
 from baton_dev.servers.server_user import open_directory
 from baton_dev.servers.service import ServiceError, try_lock
-from baton_dev.supervisor.procfile import Program, read_procfile
+from baton_dev.supervisor.procfile import FLOWER, WEB, Program, read_procfile
 from baton_dev.supervisor.supervisor import Supervisor, SupervisorError
 from baton_dev.supervisor.tether import tethered
 
@@ -119,10 +119,11 @@ class Stack:
             self.exit_code = 1
 
     def _refuse_taken_ports(self) -> None:
-        for name in ("WEB", "FLOWER"):
-            port, host = getattr(self._env, f"{name}_PORT"), getattr(self._env, f"{name}_HOST")
+        for name in (program.name for program in self._programs if program.name in (WEB, FLOWER)):
+            variable = f"{name.upper()}_PORT"
+            port, host = getattr(self._env, variable), getattr(self._env, f"{name.upper()}_HOST")
             if is_taken(port, host):
-                raise PortTakenError(variable=f"{name}_PORT", port=port)
+                raise PortTakenError(variable=variable, port=port)
 
     def _commands(self) -> Iterator[tuple[str, ...]]:
         """Return those of the set-up; after ``migrate`` the rights on new tables, if another role owns them."""
@@ -155,7 +156,7 @@ class Stack:
 
     def _is_up(self) -> bool:
         states = {process.state for process in self._supervisor.processes()}
-        has_web = any(program.name == "web" for program in self._programs)
+        has_web = any(program.name == WEB for program in self._programs)
         if states != {"RUNNING"} or self._not_at_work():
             return False
         return not has_web or _answers(f"{web_address(self._env)}/healthz")  # last, for it leaves a line in the log
@@ -217,7 +218,7 @@ def _only_run_in(state_dir: Path) -> Iterator[None]:
             lock.seek(0)
             raise ServiceError(
                 f"Baton already runs here (process {lock.read()}). Stop it first, or set BATON_STATE_DIR to another "
-                "directory and WEB_PORT and FLOWER_PORT to other ports."
+                "directory, and WEB_PORT (with Flower also FLOWER_PORT) to another port."
             )
         lock.truncate(0)
         lock.write(str(os.getpid()))

@@ -24,6 +24,7 @@ __all__ = [
     "InvalidPayload",
     "MessagingError",
     "Misdirected",
+    "NaiveTime",
     "PermanentError",
     "PublishOutsideTransaction",
     "TooOld",
@@ -77,6 +78,16 @@ class EventTooLarge(MessagingError):
         super().__init__(
             f"Expected an event of {max_size} bytes at most (half of MAX_MESSAGE_BYTES), got {event_name} of {size}. "
             "Publish the id of a row, or of a file, that holds the data."
+        )
+
+
+class NaiveTime(MessagingError, ValueError):
+    """Refuse a time of which no one can tell when it is."""
+
+    def __init__(self, given: object) -> None:
+        super().__init__(
+            f"Expected an aware datetime, got {given!r}. Say in which zone: "
+            'datetime(2027, 3, 28, 9, 0, tzinfo=ZoneInfo("Europe/Berlin")), or timezone.now() + timedelta(hours=1).'
         )
 
 

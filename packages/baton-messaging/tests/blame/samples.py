@@ -2,12 +2,12 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import uuid4
 
-from baton_dev.blame.catalogue import Question
+from baton_dev.blame.catalogue import EVERYBODY, Broker, Question, fault
 from baton_dev.blame.effects import place, until_published
 from baton_dev.blame.servers import close_connections
 from baton_dev.blame.stack import Stack
@@ -34,12 +34,33 @@ def told_to(behaviour: str, seconds: float = 0) -> Question:
     return place(Sampled(sample_id=uuid4(), behaviour=behaviour, seconds=seconds), TAKE_ONE)
 
 
-def in_a_queue(stack: Stack) -> Question:
-    """Leave a message in the queue of a worker that is not there."""
-    stack.stop("sample")
+def sent(stack: Stack) -> Question:
+    """Publish a message, and wait until it has left the outbox."""
     question = ordinary()
     until_published(stack, question)
     return question
+
+
+def in_a_queue(stack: Stack) -> Question:
+    """Leave a message in the queue of a worker that is not there."""
+    stack.stop("sample")
+    return sent(stack)
+
+
+def worker_again(stack: Stack) -> None:
+    """Let the usual worker run, beside whatever has taken the message."""
+    stack.start("sample")
+    stack.wait(lambda: stack.lives("sample"), what="a worker")
+
+
+@contextmanager
+def otherwise(stack: Stack, part: str, **environment: str) -> Iterator[None]:
+    """Run a process with another environment than all others."""
+    stack.restart(part, **environment)
+    try:
+        yield
+    finally:
+        stack.stop(part)
 
 
 @contextmanager
@@ -66,6 +87,25 @@ def met_by_the_relay(stack: Stack, fault: AbstractContextManager[Any], *, anew: 
         with suppress(AssertionError):  # some leave the relay's heartbeat as it was
             stack.wait(lambda: _is_stalled(stack), what="a relay that gets on no more", seconds=8)
         yield question
+
+
+def refusal(
+    name: str,
+    words: str,
+    change: Callable[[Stack], AbstractContextManager[Any]],
+    *,
+    step: str = "",
+    only: Broker | Literal[""] = "",
+    victims: tuple[str, ...] = EVERYBODY,
+    anew: bool = False,
+) -> None:
+    """Put into the catalogue that a server refuses while it is changed: triage and doctor quote one of its words."""
+
+    def inject(stack: Stack) -> Iterator[Question]:
+        yield from met_by_the_relay(stack, change(stack), anew=anew)
+
+    inject.__module__ = change.__module__  # which names the fault's room
+    fault(name, STUCK, PLATFORM, only=only, says=words, step=step, doctor=words, victims=victims)(inject)
 
 
 def _is_stalled(stack: Stack) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 import pytest
+from baton_dev.blame.comparison import REFINES
 from baton_messaging.broker.inspect.depth import Depth
 from baton_messaging.diagnosis.progress import progress_of
 from baton_messaging.diagnosis.triage.report import triage
@@ -25,14 +26,6 @@ from tests.sample.events import Sampled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_broker")]
 
-#: What triage may say where progress says the key: it looks at broker and workers, too.
-REFINES: Final = {
-    "done": {State.DONE},
-    "dead": {State.DEAD},
-    "queued": {State.QUEUED, State.RUNNING, State.NOBODY_CONSUMES, State.LOST, State.HELD, State.UNKNOWN},
-    "retrying": {State.RETRYING, State.HELD, State.RELAY_STALLED},
-    "waiting": {State.WAITING, State.RETRYING, State.HELD, State.RELAY_STALLED},
-}
 DEATHS: Final = ("", "open", "discarded", "resolved", "replay planned", "requested")
 ATTEMPTS: Final = ("", "held back", "failed", "sent again")
 SENDINGS: Final = ("unsent", "sent to some", "published")

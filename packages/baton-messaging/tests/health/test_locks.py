@@ -20,7 +20,7 @@ def test_a_wait_names_the_session_that_holds_the_row() -> None:
         assert wait.holder.is_forgotten
         assert wait.holder.since is not None
         assert wait.holder.statement == "UPDATE baton_heartbeat SET hostname = ? WHERE id = ?"
-        assert str(wait.holder.pid) in wait.holder.command
+        assert str(wait.holder.pid) in wait.holder.ending
         assert [one.pid for one in lock_waits(min_seconds=60)] == [wait.pid]  # it is forgotten
     assert lock_waits(min_seconds=0) == []
 

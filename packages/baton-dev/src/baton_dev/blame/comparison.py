@@ -2,18 +2,37 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
+
+from baton_messaging.diagnosis.triage.verdict import State
 
 from baton_dev.blame.catalogue import Question, Truth
 from baton_dev.blame.client import Said
 from baton_dev.blame.stack import Stack
 
-#: How long each view may take; doctor asks everything there is.
-MAX_SECONDS: Final = {"doctor": 6.0}
+#: How long each view may take; doctor asks everything there is, and the reconciler has a minute.
+MAX_SECONDS: Final = {"doctor": 6.0, "reconciler": 30.0}
 USUAL_MAX_SECONDS: Final = 2.0
+#: What triage may say of a message's rows where progress says the key …
+REFINES: Final[Mapping[str, frozenset[State]]] = {
+    "done": frozenset({State.DONE}),
+    "dead": frozenset({State.DEAD}),
+    "queued": frozenset(
+        {State.QUEUED, State.RUNNING, State.NOBODY_CONSUMES, State.LOST, State.HELD, State.UNKNOWN, State.ELSEWHERE}
+    ),
+    "retrying": frozenset({State.RETRYING, State.HELD, State.RELAY_STALLED}),
+    "waiting": frozenset({State.WAITING, State.RETRYING, State.HELD, State.RELAY_STALLED}),
+}
+#: … and where it looks beyond them: at an app's own row of long work, and into the dead-letter queue.
+BEYOND_ROWS: Final[Mapping[str, frozenset[State]]] = {
+    "done": frozenset({State.RUNNING, State.RETRYING, State.NOBODY_CONSUMES, State.DEAD}),
+    "queued": frozenset({State.DEAD}),
+}
+#: In these the reconciler may find that the message is nowhere.
+MAYBE_LOST: Final = frozenset({State.LOST, State.ELSEWHERE, State.UNKNOWN, State.QUEUED, State.NOBODY_CONSUMES})
 
 
 class Mark(StrEnum):
@@ -85,6 +104,30 @@ def of_stuck_list(said: Said, question: Question, truth: Truth) -> Opinion:
     if not any(_is_of(truth.owner, one["owner"]) for one in mine):
         return Opinion("stuck", Mark.WRONG, told, f"the owner ({told})")
     return Opinion("stuck", Mark.RIGHT, told)
+
+
+def of_progress(said: Said, question: Question, truth: Truth, stack: Stack) -> Opinion:
+    """Judge the state that the row's own page shows: one that triage's refines. Its owner is whose the step is."""
+    if said.error:  # a page about rows may fail without the database
+        return Opinion("progress", Mark.SILENT, said.error)
+    states = [one["state"] for one in said.report if one["consumer"] == question.consumer]
+    if not states:
+        return Opinion("progress", Mark.SILENT)
+    told = " | ".join(states)
+    refined = [REFINES[state] | BEYOND_ROWS.get(state, frozenset()) for state in states]
+    if any(possible.isdisjoint(truth.states_on(stack)) for possible in refined):
+        return Opinion("progress", Mark.WRONG, told, f"the state ({told})")
+    return Opinion("progress", Mark.RIGHT, told)
+
+
+def of_reconciler(said: Said, question: Question, truth: Truth, stack: Stack) -> Opinion:
+    """Judge what would be sent again: nothing of a message that every other view sees somewhere."""
+    if said.error or not said.report.get(question.consumer):
+        return Opinion("reconciler", Mark.SILENT, said.error)
+    told = f"{said.report[question.consumer]} lost"
+    if MAYBE_LOST.isdisjoint(truth.states_on(stack)):
+        return Opinion("reconciler", Mark.WRONG, told, told)
+    return Opinion("reconciler", Mark.RIGHT, told)
 
 
 def of_findings(view: str, said: Said, truth: Truth, stack: Stack) -> Opinion:

@@ -12,12 +12,14 @@ from baton_dev.blame.comparison import (
     of_dead_letters,
     of_findings,
     of_life,
+    of_progress,
+    of_reconciler,
     of_stuck_list,
     of_triage,
 )
 from baton_dev.blame.stack import Stack
 
-COLUMNS = ("triage", "stuck", "doctor", "board", "desk", "alert", "alive")
+COLUMNS = ("triage", "stuck", "progress", "doctor", "board", "desk", "alert", "reconciler", "alive")
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,16 @@ def _opinions(fault: Fault, question: Question, stack: Stack, client: Client, pa
     yield in_time(of_triage(said, question, truth, stack), said.seconds, patience=patience)
     said = client.ask("stuck")
     yield in_time(of_stuck_list(said, question, truth), said.seconds, patience=patience)
+    said = client.ask("progress", question.id)
+    yield in_time(of_progress(said, question, truth, stack), said.seconds, patience=patience)
     for view in ("board", "doctor"):
         said = client.ask(view)
         yield in_time(of_findings(view, said, truth, stack), said.seconds, patience=patience)
     for view in ("desk", "alert"):
         said = client.ask(view, question.id)
         yield in_time(of_dead_letters(view, said, question, truth), said.seconds, patience=patience)
+    said = client.ask("reconciler")
+    yield in_time(of_reconciler(said, question, truth, stack), said.seconds, patience=patience)
     for name in dict.fromkeys((*truth.alive, *truth.victims_in(stack))):
         if stack.parts[name].beats:
             said = client.ask("alive", *stack.words_of_alive(name))

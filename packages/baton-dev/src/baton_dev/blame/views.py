@@ -36,6 +36,22 @@ def alive(role: str, name: str) -> dict[str, Any]:
     return {"code": code, "said": text.strip()}
 
 
+def progress(subject_id: str) -> dict[str, Any]:
+    """Return what a row's own page and API show of its messages; of the id of a message they show nothing."""
+    from baton_messaging.diagnosis.progress import progress_of
+
+    told = [{"consumer": one.consumer, "state": one.state, "owner": one.owner} for one in progress_of(subject_id)]
+    return {"said": told}
+
+
+def reconciler() -> dict[str, Any]:
+    """Return how many messages of each consumer the reconciler would send again now."""
+    from baton_messaging.recovery.reconciler import reconcile
+
+    outcome = reconcile(dry_run=True)
+    return {"said": outcome.lost, "error": outcome.broker_error}
+
+
 def board() -> dict[str, Any]:
     """Return what the board lists as problems."""
     from baton_messaging.diagnosis.problems import problems
@@ -71,7 +87,7 @@ def alert(subject_id: str) -> dict[str, Any]:
 
 
 VIEWS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
-    view.__name__: view for view in (triage, stuck, doctor, board, desk, alert, alive)
+    view.__name__: view for view in (triage, stuck, progress, doctor, board, desk, alert, reconciler, alive)
 }
 
 

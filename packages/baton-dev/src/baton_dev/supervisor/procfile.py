@@ -5,6 +5,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+WEB, FLOWER = "web", "flower"  # names that have a port in the environment (WEB_PORT, FLOWER_PORT)
 _LINE = re.compile(r"(?P<name>[A-Za-z0-9_-]+):\s*(?P<command>.+)")
 
 

@@ -1,9 +1,12 @@
-"""Fixtures of every suite, as a pytest plugin; and an end to what a test has started."""
+"""Fixtures of every suite, as a pytest plugin; and an end to what a test has started.
+
+A project without Playwright has no browser, one without Hypothesis no profiles of it; all else is there.
+"""
 
 from collections.abc import Generator, Iterator
+from importlib.util import find_spec
 from typing import Any
 
-import hypothesis
 import pytest
 from baton_messaging.broker.inspect import snapshot
 from django.db import connection
@@ -11,12 +14,14 @@ from django.utils import translation
 from pytest_django.plugin import blocking_manager_key
 
 from baton_dev.testing import empty_tables, evidence
-from baton_dev.testing.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - one process can have one browser
 from baton_dev.testing.drain import drain, empty_queues, end_shared_processes, forget_unacked
 from baton_dev.testing.forkserver import stop_fork_servers
 from baton_dev.testing.pgbouncer import pooled, pooled_url  # noqa: F401 - for all
 from baton_dev.testing.processes import Process
 from baton_dev.testing.shared_processes import end_all_but, shared
+
+if find_spec("playwright"):
+    from baton_dev.testing.browser import browser, open_as, open_page, usual_tab  # noqa: F401 - one process has one
 
 empty_tables.install()
 
@@ -26,10 +31,15 @@ def pytest_unconfigure() -> None:
     stop_fork_servers()
 
 
-# How long an example takes tells of the other tests beside it. CI's own profile measures nothing either.
-UNTIMED = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.register_profile("default", UNTIMED)
-hypothesis.settings.register_profile("thorough", UNTIMED, max_examples=2_000)  # pytest --hypothesis-profile=thorough
+if find_spec("hypothesis"):
+    import hypothesis
+
+    # How long an example takes tells of the other tests beside it. CI's own profile measures nothing either.
+    UNTIMED = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+    hypothesis.settings.register_profile("default", UNTIMED)
+    hypothesis.settings.register_profile(
+        "thorough", UNTIMED, max_examples=2_000
+    )  # pytest --hypothesis-profile=thorough
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -24,6 +24,8 @@ PERMISSIONS: Final[dict[Action, str]] = {
     Action.RESTORE: Right.DISCARD.permission,
     Action.PAUSE: Right.PAUSE.permission,
     Action.RESUME: Right.PAUSE.permission,
+    Action.CANCEL: Right.CHANGE_FUTURE.permission,
+    Action.MOVE: Right.CHANGE_FUTURE.permission,
 }
 
 

@@ -19,7 +19,7 @@ from baton_messaging.models.audit import Action, Outcome
 
 log = structlog.get_logger(__name__)
 
-NEEDS_WHY = frozenset({Action.EDIT, Action.REDIRECT, Action.DISCARD, Action.PAUSE})
+NEEDS_WHY = frozenset({Action.EDIT, Action.REDIRECT, Action.DISCARD, Action.PAUSE, Action.CANCEL, Action.MOVE})
 
 _TOUCH = """
     INSERT INTO baton_audited_dead_letter (entry_id, dead_letter_id, message_id, consumer)

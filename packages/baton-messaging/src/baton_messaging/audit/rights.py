@@ -19,6 +19,8 @@ class Right(Enum):
     REPLAY = "replay (dry run included), stop and release a replay", "baton_messaging.replay_deadletter"
     EDIT = "edit and replay (dry run included), redirect", "baton_messaging.edit_deadletter"
     DISCARD = "discard and restore", "baton_messaging.discard_deadletter"
+    SEE_FUTURE = "see messages that are not due yet", "baton_messaging.view_futuremessage"
+    CHANGE_FUTURE = "cancel and move messages that are not due yet", "baton_messaging.change_futuremessage"
     PAUSE = "pause and resume consumers and keys", "baton_messaging.pause_consumer"
 
     def __init__(self, action: str, permission: str) -> None:

@@ -1,5 +1,6 @@
-"""Text of any origin is written out as PostgreSQL can store it."""
+"""Text of any origin is written out as PostgreSQL can store it, and ids as people type them are read."""
 
+import unicodedata
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
@@ -12,6 +13,16 @@ def storable(text: str) -> str:
     ('東京', 'a\\\\x00b', '\\\\udcff')
     """
     return text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def typed_id(text: str) -> str:
+    """Read an id or a number as people type and copy it: full-width, with blanks, behind a ``#`` or a ``…``.
+
+    >>> typed_id(" #237A D9F4 5373 "), typed_id("…２３７ad9")
+    ('237AD9F45373', '237ad9')
+    """
+    plain = "".join(unicodedata.normalize("NFKC", text.replace("…", "")).split())
+    return plain.lstrip("#")
 
 
 def unstorable(value: Any, *path: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from celery import current_app
+from django.db import connection
 
 RELAY: Final = "python manage.py relay"
 COLLECTOR: Final = "python manage.py collect_dead_letters"
@@ -27,6 +28,13 @@ def worker(queue: str) -> str:
 def sql(*statements: str) -> str:
     """Return the command that sends statements to the project's database, each in a transaction of its own."""
     return "python manage.py dbshell -- " + " ".join(f"-c {shlex.quote(statement)}" for statement in statements)
+
+
+def maintenance_sql(statement: str) -> str:
+    """Return the command that sends a statement past the project's database, which lets nobody in: as a superuser."""
+    settings = connection.settings_dict
+    server = f"-h {settings['HOST'] or 'localhost'} -p {settings['PORT'] or 5432}"
+    return f"psql {server} -U postgres -d postgres -c {shlex.quote(statement)}"
 
 
 def _application() -> str:

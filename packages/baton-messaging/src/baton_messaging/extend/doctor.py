@@ -18,8 +18,8 @@ at the same time. ``needs``: ``("database",)`` or ``("broker",)``: not asked whi
 deadline goes on until the process ends. Texts are shown on a page in its reader's language: ``gettext_lazy``.
 """
 
-from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, examines, observed
-from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.diagnosis.doctor.examination import DEADLINE_SECONDS, examines
+from baton_messaging.health.diagnosis import Diagnosis, Status, observed
 from baton_messaging.health.resource import Kind, Resource
 
 __all__ = ["DEADLINE_SECONDS", "Diagnosis", "Kind", "Resource", "Status", "examines", "observed"]

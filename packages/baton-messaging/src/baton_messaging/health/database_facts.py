@@ -6,7 +6,7 @@ still learns their process ids, users and applications; the rest of such a sessi
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -14,7 +14,9 @@ from typing import Any, Final
 import psycopg
 
 from baton_messaging.database.deadline import Deadline, milliseconds
+from baton_messaging.health.locks import lock_waits, table_locks
 from baton_messaging.health.redaction import quoted, statement_without_values
+from baton_messaging.health.table_facts import TABLE_FACTS
 
 #: Seconds after which a session that does nothing within its transaction is told of.
 IDLE_SECONDS: Final = 5
@@ -35,19 +37,11 @@ _HARMFUL: Final = (
 
 _SESSION: Final = """
     a.pid, a.usename AS "user", a.application_name AS application, host(a.client_addr) AS client, a.state,
-    a.wait_event_type || '/' || a.wait_event AS waits_for,
     a.state_change AS since, round(extract(epoch FROM clock_timestamp() - a.state_change)::numeric, 1) AS seconds,
     round(extract(epoch FROM clock_timestamp() - a.xact_start)::numeric, 1) AS transaction_seconds,
     age(a.backend_xmin) AS xmin_age, left(a.query, 2000) AS statement
 """
 _OURS: Final = "a.datname = current_database() AND a.pid <> pg_backend_pid()"
-_WAITING: Final = """
-    WITH waiting AS MATERIALIZED (
-        SELECT pid, min(waitstart) AS waits_since, pg_blocking_pids(pid) AS blocked_by
-        FROM pg_locks WHERE NOT granted GROUP BY pid
-    )
-"""
-
 _ONE: Final = {
     "server": """
         SELECT current_setting('server_version') AS version, current_database() AS database, current_user AS "user",
@@ -74,20 +68,7 @@ _ONE: Final = {
     """,
 }
 _MANY: Final = {
-    "blocked": f"""{_WAITING}
-        SELECT {_SESSION}, w.waits_since, w.blocked_by
-        FROM waiting w JOIN pg_stat_activity a USING (pid) WHERE {_OURS} ORDER BY w.waits_since
-    """,  # noqa: S608 - our own names
-    "blockers": f"""{_WAITING},
-        blocking AS (
-            SELECT blocker AS pid, array_agg(waiting.pid) AS blocks, min(waits_since) AS blocks_since
-            FROM waiting, unnest(blocked_by) AS blocker
-            WHERE blocker NOT IN (SELECT pid FROM waiting) GROUP BY blocker
-        )
-        SELECT {_SESSION}, blocking.blocks, blocking.blocks_since
-        FROM blocking JOIN pg_stat_activity a USING (pid)
-        WHERE a.datname = current_database() ORDER BY blocking.blocks_since
-    """,  # noqa: S608 - our own names
+    **TABLE_FACTS,
     "idle_in_transaction": f"""
         SELECT {_SESSION} FROM pg_stat_activity a
         WHERE {_OURS} AND a.state LIKE 'idle in transaction%'
@@ -99,13 +80,6 @@ _MANY: Final = {
             round(extract(epoch FROM clock_timestamp() - prepared)::numeric, 1) AS seconds
         FROM pg_prepared_xacts WHERE database = current_database() ORDER BY prepared
     """,
-    "table_locks": f"""
-        SELECT c.relname AS "table", l.mode, l.granted, {_SESSION}
-        FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a USING (pid)
-        WHERE {_OURS} AND c.relkind = 'r' AND c.relname LIKE 'baton\\_%'
-            AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-        ORDER BY a.xact_start
-    """,  # noqa: S608 - our own names
     "connections_by": """
         SELECT usename AS "user", application_name AS application, state, count(*) AS count
         FROM pg_stat_activity WHERE datid IS NOT NULL AND usesysid IS NOT NULL
@@ -144,26 +118,51 @@ def read_facts(connection: "psycopg.Connection[Any]", deadline: Deadline) -> dic
     """
     facts: dict[str, Any] = {}
     not_told: dict[str, str] = {}
-    waiting = list({**_ONE, **_MANY}.items())
+    waiting = list(_QUESTIONS.items())
     while waiting and not deadline.has_passed:
         try:
-            with _limited(connection, deadline) as cursor:
+            with _limited(connection, deadline):
                 while waiting:
-                    facts |= _told(cursor, *waiting[0])
+                    name, ask = waiting[0]
+                    facts |= ask(connection, name)
                     del waiting[0]
         except psycopg.Error as error:
-            not_told |= {name: quoted(str(error)) for name, _statement in waiting[:1]}
+            not_told |= {name: quoted(str(error)) for name, _ask in waiting[:1]}
             del waiting[:1]
-    not_told |= {name: "no time left" for name, _statement in waiting}
+    not_told |= {name: "no time left" for name, _ask in waiting}
     return {**facts, **({"not_told": not_told} if not_told else {})}
 
 
-def _told(cursor: "psycopg.Cursor[Any]", name: str, statement: str) -> dict[str, Any]:
+def _told(connection: "psycopg.Connection[Any]", name: str) -> dict[str, Any]:
     before = datetime.now(UTC)
-    rows = _rows(cursor, statement)
+    rows = _rows(connection, {**_ONE, **_MANY}[name])
     if name == "server":
         return {name: rows[0], "clock_offset_seconds": _offset(rows[0]["clock"], before)}
     return {name: rows[0] if name in _ONE else rows}
+
+
+def _blockers(connection: "psycopg.Connection[Any]", name: str) -> dict[str, Any]:
+    """Return who holds what others wait for, and for how long the first of them has."""
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for wait in lock_waits(connection, min_seconds=0):
+        holder = wait.holder
+        told = found.setdefault((holder.pid, holder.gid), {**holder.as_dict(), "blocks": [], "blocks_seconds": 0.0})
+        told["blocks"].append(wait.pid)
+        told["blocks_seconds"] = max(told["blocks_seconds"], round(wait.waits_seconds, 1))
+    return {name: list(found.values())[:MAX_ROWS]}
+
+
+def _table_locks(connection: "psycopg.Connection[Any]", name: str) -> dict[str, Any]:
+    locks = table_locks(connection)[:MAX_ROWS]
+    return {name: [{"table": lock.table, "mode": lock.mode, **lock.holder.as_dict()} for lock in locks]}
+
+
+_Ask = Callable[["psycopg.Connection[Any]", str], dict[str, Any]]
+_QUESTIONS: Final[dict[str, _Ask]] = {
+    **dict.fromkeys((*_ONE, *_MANY), _told),
+    "blockers": _blockers,
+    "table_locks": _table_locks,
+}
 
 
 def _offset(clock: str, before: datetime) -> float:
@@ -176,23 +175,23 @@ def _offset(clock: str, before: datetime) -> float:
 def wait_of(connection: "psycopg.Connection[Any]", pid: int, deadline: Deadline) -> str:
     """Return what a session waits for, as in "IPC/SyncRep"; empty if it waits for nothing, or is not there."""
     statement = f"SELECT wait_event_type || '/' || wait_event AS waits_for FROM pg_stat_activity WHERE pid = {pid:d}"  # noqa: S608
-    with _limited(connection, deadline) as cursor:
-        rows = _rows(cursor, statement)
+    with _limited(connection, deadline):
+        rows = _rows(connection, statement)
     return str(rows[0]["waits_for"] or "") if rows else ""
 
 
 @contextmanager
-def _limited(connection: "psycopg.Connection[Any]", deadline: Deadline) -> "Iterator[psycopg.Cursor[Any]]":
-    with connection.transaction(), connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = '{milliseconds(deadline.seconds_left)}'")
-        yield cursor
+def _limited(connection: "psycopg.Connection[Any]", deadline: Deadline) -> Iterator[None]:
+    with connection.transaction():
+        connection.execute(f"SET LOCAL statement_timeout = '{milliseconds(deadline.seconds_left)}'")
+        yield
 
 
-def _rows(cursor: "psycopg.Cursor[Any]", statement: str) -> list[dict[str, Any]]:
-    cursor.execute(
+def _rows(connection: "psycopg.Connection[Any]", statement: str) -> list[dict[str, Any]]:
+    asked = connection.execute(
         f"SELECT coalesce(json_agg(row_to_json(found)), '[]')::text FROM ({statement} LIMIT {MAX_ROWS}) AS found"  # noqa: S608
     )
-    row = cursor.fetchone()
+    row = asked.fetchone()
     return [_without_values(found) for found in json.loads(row[0] if row else "[]")]
 
 

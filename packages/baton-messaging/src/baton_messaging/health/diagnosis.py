@@ -9,9 +9,11 @@ from enum import StrEnum
 from typing import Any
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import Team
-from baton_messaging.health.resource import Resource
+from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.routing.ownership import platform_owner
 
 Text = str | Promise
 
@@ -80,3 +82,74 @@ class Diagnosis:
             "stops_work": self.stops_work,
             "victims": [victim.as_dict() for victim in self.victims],
         }
+
+
+def finding(
+    about: Resource,
+    what: Text,
+    *,
+    found: Text,
+    remedy: Text,
+    wanted: Text = "",
+    owner: Team | None = None,
+    command: str = "",
+    link: str = "",
+    confidence: Confidence = Confidence.SURE,
+    since: datetime | None = None,
+    stops_work: bool = False,
+) -> Diagnosis:
+    """Return the diagnosis of what is to be mended: by the platform's team, unless another owner is named."""
+    return Diagnosis(
+        about, what, Status.FINDING, found, wanted, remedy, owner or platform_owner(), command, link, confidence, since,
+        stops_work,
+    )  # fmt: skip
+
+
+def observed(
+    is_right: bool,
+    what: Text,
+    *,
+    found: Text,
+    wanted: Text,
+    remedy: Text,
+    owner: Team | None = None,
+    about: Resource | None = None,
+    command: str = "",
+    link: str = "",
+    since: datetime | None = None,
+    stops_work: bool = False,
+) -> Diagnosis:
+    """Return the diagnosis: with the remedy and its owner (the platform's unless given) if it is not right.
+
+    ``about``: a resource, so that what waits for it is shown under it; ``stops_work``: nothing that needs it works.
+    """
+    about = about or Resource(Kind.SERVICE, str(what))
+    if is_right:
+        return Diagnosis(about, what, Status.OK, found, wanted)
+    return finding(
+        about,
+        what,
+        found=found,
+        wanted=wanted,
+        remedy=remedy,
+        owner=owner,
+        command=command,
+        link=link,
+        since=since,
+        stops_work=stops_work,
+    )
+
+
+def unanswered(about: Resource, what: Text, *, found: Text) -> Diagnosis:
+    """Return the diagnosis of a question that stays open, because its server did not answer."""
+    return Diagnosis(
+        about,
+        what,
+        Status.UNKNOWN,
+        found,
+        _("an answer"),
+        _("Look whether that server is there and not overloaded, then ask again."),
+        platform_owner(),
+        command="python manage.py doctor",
+        confidence=Confidence.OPEN,
+    )

@@ -71,11 +71,16 @@ def _postgresql(error: BaseException) -> Refusal | None:
     if sqlstate is None:
         by = THIS_PROCESS if any(own in words for own in codes.OWN_WORDS) else ""
         return Refusal(_first(codes.POSTGRESQL_WORDS, words) or Condition.AWAY, quoted(words), by=by)
-    known = codes.SQLSTATES.get(sqlstate) or codes.SQLSTATES.get(sqlstate[:2])
+    known = _first(codes.POSTGRESQL_SYSTEM_WORDS, words) if sqlstate[:2] in _SYSTEM_CLASSES else None
+    known = known or codes.SQLSTATES.get(sqlstate) or codes.SQLSTATES.get(sqlstate[:2])
     return Refusal(known, f"{quoted(words)} ({sqlstate})") if known else None
 
 
 _PSYCOPG_CONNECTION: Final = {"OperationalError", "InterfaceError", "ConnectionTimeout", "PoolTimeout", "PoolClosed"}
+
+
+#: Under these PostgreSQL passes on what the system below it says, or what it would be a right to do.
+_SYSTEM_CLASSES: Final = ("42", "53", "58", "XX")
 
 
 def _primary_message(error: BaseException) -> str:

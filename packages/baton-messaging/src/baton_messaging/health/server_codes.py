@@ -44,6 +44,16 @@ SQLSTATES: Final = {
     "XX": REFUSES,  # internal error, corrupted data
 }
 
+#: The operating system's words in an error of PostgreSQL: its code alone would mean a right ("Read-only file system" is
+#: 42501) or nothing (58030). They stand in the language of the server's machine, so that the code is asked next.
+POSTGRESQL_SYSTEM_WORDS: Final = (
+    ("No space left on device", FULL),
+    ("Disk quota exceeded", FULL),
+    ("File too large", FULL),
+    ("Read-only file system", READ_ONLY),
+    ("Input/output error", REFUSES),
+)
+
 #: PostgreSQL refuses a connection without a code that its client would tell: its words decide, the first that is found.
 POSTGRESQL_WORDS: Final = (
     ("password authentication failed", NOT_PERMITTED),
@@ -66,6 +76,7 @@ POSTGRESQL_WORDS: Final = (
     ("not accepting commands", REFUSES),  # to avoid wraparound
     ("not currently accepting connections", REFUSES),  # ALTER DATABASE … ALLOW_CONNECTIONS false
     ("server does not support SSL", DIFFERENT),
+    ("root certificate file", DIFFERENT),  # of ours: sslrootcert names one that is not there
     ("does not exist", DIFFERENT),
     ("unsupported frontend protocol", DIFFERENT),
 )

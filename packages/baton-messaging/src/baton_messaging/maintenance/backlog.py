@@ -1,6 +1,6 @@
 """The backlog is checked before a deploy: what waits, and what of it this code could not run.
 
-    outbox · retries and what is held · broker queues · dead letters whose replay was requested
+    outbox · future messages · retries and what is held · broker queues · dead letters whose replay was requested
 
 A finding is a consumer, an event or a version that this code does not have, or a message that it cannot read. An event
 that nobody consumes is none.
@@ -21,7 +21,7 @@ from baton_messaging.dead_letters.intake.raw_message import Arrival, read
 from baton_messaging.errors import BadBundle
 from baton_messaging.events import is_known, known_versions
 from baton_messaging.messages.bundle import Bundle
-from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
+from baton_messaging.models import Attempt, DeadLetter, FutureMessage, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY, State
 from baton_messaging.routing.subscriptions import event_of, is_registered
 
@@ -87,12 +87,15 @@ class Backlog:
 
 
 def look_at_database(backlog: Backlog) -> None:
-    """Look at all that waits in the database. Three statements, whatever waits."""
-    for where in ("outbox", "retries", "dead letters"):
+    """Look at all that waits in the database. Four statements, whatever waits."""
+    for where in ("outbox", "future messages", "retries", "dead letters"):
         backlog.looked_at[where] = 0
-    outbox = OutboxMessage.objects.waiting().order_by().values_list("name", "version").annotate(Count("id"))
-    for name, version, count in outbox:
-        backlog.note("outbox", count=count, event=(name, version))
+    for where, waiting in (
+        ("outbox", OutboxMessage.objects.waiting()),
+        ("future messages", FutureMessage.objects.waiting()),
+    ):
+        for name, version, count in waiting.order_by().values_list("name", "version").annotate(Count("id")):
+            backlog.note(where, count=count, event=(name, version))
     for where, rows in (
         ("retries", Attempt.objects.filter(sent_at=None)),
         ("dead letters", DeadLetter.objects.filter(state=State.REQUESTED, envelope__isnull=False)),

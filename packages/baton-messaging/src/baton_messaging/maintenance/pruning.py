@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import models, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django_celery_results.models import TaskResult
 
@@ -21,7 +22,7 @@ from baton_messaging.maintenance.retention import (
     prunable_letters,
     prunable_replays,
 )
-from baton_messaging.models import Attempt, Heartbeat, Minute, OutboxMessage, ProcessedMessage
+from baton_messaging.models import Attempt, FutureMessage, Heartbeat, Minute, OutboxMessage, ProcessedMessage
 
 HEARTBEAT_RETENTION = timedelta(days=1)  # of a process that has ended, or was killed: long enough to ask in the morning
 
@@ -43,6 +44,8 @@ def retentions(now: datetime) -> Iterator[Retention]:
         now - timedelta(days=keep.result_retention_days),
     )
     yield Retention("outbox", OutboxMessage.objects.filter(published_at__lt=outbox))
+    ended = Q(released_at__lt=outbox) | Q(cancelled_at__lt=outbox)
+    yield Retention("future_messages", FutureMessage.objects.filter(ended))
     yield Retention("dead_letters", prunable_letters(now))
     yield Retention("inbox", prunable_inbox(ProcessedMessage.objects.filter(processed_at__lt=inbox)))
     yield Retention("attempts", prunable_attempts(Attempt.objects.filter(sent_at__lt=outbox)))

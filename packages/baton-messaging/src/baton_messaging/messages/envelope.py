@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -103,8 +103,7 @@ def checked_payload(payload: Any) -> Any:
     raise Undecodable(f"its payload is nested more than {MAX_NESTING} levels deep")
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
+class Sealed(NamedTuple):
     """What a signature vouches for: the envelope, the one consumer it was sent to, and when (seconds since 1970).
 
     ``to`` is empty for what an earlier release has sent.

@@ -11,6 +11,7 @@ from baton_messaging.models.audit import AuditedDeadLetter, AuditEntry
 from baton_messaging.models.dead_letter import DeadLetter
 from baton_messaging.models.expiry import Expiry
 from baton_messaging.models.flow_control import Circuit, Pause
+from baton_messaging.models.future_message import FutureMessage
 from baton_messaging.models.group_alert import GroupAlert
 from baton_messaging.models.health_check import HealthCheck
 from baton_messaging.models.heartbeat import Heartbeat
@@ -28,6 +29,7 @@ __all__ = [
     "Circuit",
     "DeadLetter",
     "Expiry",
+    "FutureMessage",
     "GroupAlert",
     "HealthCheck",
     "Heartbeat",

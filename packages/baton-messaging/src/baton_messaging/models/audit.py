@@ -23,6 +23,8 @@ class Action(models.TextChoices):
     RESTORE = "restore", _("restore")
     PAUSE = "pause", _("pause")
     RESUME = "resume", _("resume")
+    CANCEL = "cancel", _("cancel a future message")
+    MOVE = "move", _("move a future message")
 
 
 class Outcome(models.TextChoices):

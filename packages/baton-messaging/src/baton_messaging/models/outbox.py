@@ -65,6 +65,15 @@ def _moments(claimed: Iterable["OutboxMessage"]) -> list[datetime]:
     return list({row.available_at for row in claimed})
 
 
+def as_json(envelopes: Iterable[Envelope]) -> str:
+    """Return rows for json_to_recordset(). Raises EventTooLarge for what no worker would take."""
+    rows = [envelope.as_dict() for envelope in envelopes]
+    text = json.dumps(rows)
+    if len(text) > baton().max_message_bytes // 2:
+        _refuse_too_large(rows)
+    return text
+
+
 def _refuse_too_large(rows: list[dict[str, Any]]) -> None:
     max_size = baton().max_message_bytes // 2  # in the body of a Celery message each quote takes two characters
     for row in rows:
@@ -80,12 +89,8 @@ class OutboxQuerySet(models.QuerySet["OutboxMessage"]):
 
         Raises EventTooLarge, Undecodable: what no worker would take.
         """
-        rows = [envelope.as_dict() for envelope in envelopes]
-        text = json.dumps(rows)
-        if len(text) > baton().max_message_bytes // 2:
-            _refuse_too_large(rows)
         with connection.cursor() as cursor:
-            cursor.execute(_ADD, [text])
+            cursor.execute(_ADD, [as_json(envelopes)])
         notify_relay_on_commit()
 
     def claim(self, *, limit: int, lease: timedelta) -> list["OutboxMessage"]:

@@ -22,14 +22,13 @@ from baton_messaging.broker.client_name import ClientName, read_client_name
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.conf import baton
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.processes.introduction import database_address
 from baton_messaging.processes.wiring import broker_address
 from baton_messaging.processes.worker_answers import WorkerAnswer, ask_workers
-from baton_messaging.routing.ownership import platform_owner
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
 #: Roles that take messages from the broker, or put some there.
@@ -181,14 +180,12 @@ def _should_be_connected(row: Heartbeat, broker: kombu.Connection) -> bool:
 def _client(one: Stranger) -> Diagnosis:
     """Return the diagnosis of a client that is no process of Baton's: it takes from lists, of which is not told."""
     names = {"client": one.name, "where": _where(one)}
-    return Diagnosis(
-        about=Resource(Kind.WIRING, one.name),
-        what=_("clients of the broker that are not known here"),
-        status=Status.FINDING,
+    return finding(
+        Resource(Kind.WIRING, one.name),
+        _("clients of the broker that are not known here"),
         found=format_lazy(_("client {client} ({where}) takes messages and is no process of this project"), **names),
         wanted=_("each with a heartbeat in this database"),
         remedy=format_lazy(_("Find {client} ({where}), and stop it or give it a database of its own."), **names),
-        owner=platform_owner(),
         confidence=Confidence.LIKELY,
         stops_work=True,
         command=f"redis-cli CLIENT KILL ADDR {one.address}",
@@ -210,14 +207,12 @@ def _unknown_here(one: Stranger) -> Diagnosis:
     else:
         found = _("{process} ({where}) is at this broker, queues: {queues}; its database is {database}, not {ours}")
         remedy = _("Find {process} ({where}) and stop it, or give it this database ({ours}) and restart it.")
-    return Diagnosis(
-        about=Resource(Kind.WIRING, one.name),
-        what=_("processes at the broker that are not known here"),
-        status=Status.FINDING,
+    return finding(
+        Resource(Kind.WIRING, one.name),
+        _("processes at the broker that are not known here"),
         found=format_lazy(found, **names),
         wanted=_("each with a heartbeat in this database"),
         remedy=format_lazy(remedy, **names),
-        owner=platform_owner(),
         confidence=Confidence.SURE if one.pid and not is_of_this_database else Confidence.LIKELY,
         stops_work=not is_of_this_database,
     )
@@ -229,14 +224,12 @@ def _where(one: Stranger) -> str:
 
 
 def _unknown_there(row: Heartbeat) -> Diagnosis:
-    return Diagnosis(
-        about=Resource(Kind.WIRING, row.name),
-        what=_("processes that the broker does not know"),
-        status=Status.FINDING,
+    return finding(
+        Resource(Kind.WIRING, row.name),
+        _("processes that the broker does not know"),
         found=format_lazy(_("{process} says that it works, and has no connection to this broker"), process=row.name),
         wanted=_("a connection of each"),
         remedy=format_lazy(_("Look which broker {process} uses, and restart it."), process=row.name),
-        owner=platform_owner(),
         confidence=Confidence.LIKELY,
         since=row.started_at,
         stops_work=True,
@@ -245,16 +238,14 @@ def _unknown_there(row: Heartbeat) -> Diagnosis:
 
 def _counted(queue: str, count: int, expected: Sequence[Heartbeat]) -> Diagnosis:
     names = {"queue": queue, "count": count, "workers": ", ".join(row.name for row in expected) or "-"}
-    return Diagnosis(
-        about=Resource(Kind.WIRING, queue),
-        what=_("consumers of a queue"),
-        status=Status.FINDING,
+    return finding(
+        Resource(Kind.WIRING, queue),
+        _("consumers of a queue"),
         found=format_lazy(_("{queue} has {count} consumers at the broker; known here: {workers}"), **names),
         wanted=_("as many as there are workers here"),
         remedy=format_lazy(
             _("See who consumes {queue} (rabbitmqctl list_consumers), and stop whoever is none of these."), **names
         ),
-        owner=platform_owner(),
         confidence=Confidence.LIKELY,
         stops_work=True,
         command="rabbitmqctl list_consumers queue_name channel_pid consumer_tag",

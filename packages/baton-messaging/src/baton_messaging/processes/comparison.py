@@ -7,6 +7,7 @@ shows it (broker_consumers.py). Whoever asks from a shell is compared, too: with
 import os
 import socket
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -19,11 +20,10 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.health.broker import broker_connection
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.processes import wiring
 from baton_messaging.processes.wired import MAIL, Difference, Wired, differences, wired_processes
-from baton_messaging.routing.ownership import platform_owner
 
 #: Of the process that asks, and has no heartbeat.
 ASKER: Final = "asker"
@@ -71,20 +71,19 @@ def diagnosis_of(difference: Difference) -> Diagnosis:
         "usual_value": difference.usual_value,
     }
     carries = any(one.role in _CARRIERS for one in difference.odd)
-    return Diagnosis(
-        about=Resource(Kind.WIRING, names["odd"]),
-        what=_WHAT[aspect],
-        status=Status.OK if difference.is_rollout else Status.FINDING,
+    told = finding(
+        Resource(Kind.WIRING, names["odd"]),
+        _WHAT[aspect],
         found=format_lazy(_FOUND[aspect], **names),
         wanted=_("the same everywhere"),
         remedy=format_lazy(_REMEDY[aspect], **names),
-        owner=platform_owner(),
         # Which of two that are equally many is right, nobody has said.
         confidence=Confidence.LIKELY if difference.is_tie else Confidence.SURE,
         since=difference.since,
-        concerns=(Resource(Kind.SERVICE, MAIL),) if aspect == MAIL else (),
         stops_work=carries and aspect in ("broker", "keys") and not difference.is_rollout,
     )
+    told = replace(told, concerns=(Resource(Kind.SERVICE, MAIL),) if aspect == MAIL else ())
+    return replace(told, status=Status.OK) if difference.is_rollout else told
 
 
 def names_of(processes: Iterable[Wired], *, at_most: int = 4) -> str:

@@ -9,14 +9,13 @@ from celery import current_app
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.conf import Team
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.processes.silence import silent_processes
-from baton_messaging.routing.ownership import owner_of_queue, platform_owner
+from baton_messaging.routing.ownership import owner_of_queue
 
 #: What every process needs.
 COMMON: Final = ("database", "broker")
@@ -49,9 +48,9 @@ def _cancelled(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
     for row in rows:
         if row.unconsumed_queues:
             names = {"process": row.name, "queues": ", ".join(row.unconsumed_queues)}
-            yield _finding(
+            yield finding(
                 Resource(Kind.PROCESS, row.name),
-                what=_("queues of the command line"),
+                _("queues of the command line"),
                 found=format_lazy(_("{process} no longer consumes {queues}: remote control said so"), **names),
                 remedy=format_lazy(_("Restart {process}: it then consumes {queues} again."), **names),
                 owner=owner_of_queue(row.unconsumed_queues[0]),
@@ -69,9 +68,9 @@ def _twins(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
     for name, twins in by_name.items():
         if len(twins) > 1:
             names = {"name": name, "processes": ", ".join(f"pid {row.pid} on {row.hostname}" for row in twins)}
-            yield _finding(
+            yield finding(
                 Resource(Kind.PROCESS, name),
-                what=_("names of the workers"),
+                _("names of the workers"),
                 found=format_lazy(_("{name} is the name of several workers: {processes}"), **names),
                 remedy=format_lazy(_("Stop all but one, or start each with a name of its own (-n)."), **names),
             )
@@ -84,9 +83,9 @@ def _clocks(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
             names = {"machine": hostname, "seconds": f"{abs(seconds):.1f}"}
             slow = _("The clock of {machine} is {seconds} s behind the database's")
             fast = _("The clock of {machine} is {seconds} s ahead of the database's")
-            yield _finding(
+            yield finding(
                 Resource(Kind.MACHINE, hostname),
-                what=_("clocks of the machines"),
+                _("clocks of the machines"),
                 found=format_lazy(slow if seconds > 0 else fast, **names),
                 remedy=_("Let a time service (chrony, systemd-timesyncd) set the clocks of both machines."),
             )
@@ -106,39 +105,12 @@ def _standstills(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
             "seconds": f"{longest.stood_still_seconds:.0f}",
             "processes": ", ".join(row.name for row in stood),
         }
-        found = format_lazy(_("On {machine} nothing ran for {seconds} s: {processes}"), **names)
-        if (longest.stood_still_seconds or 0) < MIN_STANDSTILL_SECONDS:
-            yield Diagnosis(Resource(Kind.MACHINE, hostname), _("machines that stood still"), Status.OK, found)
-            continue
-        yield Diagnosis(
+        yield observed(
+            (longest.stood_still_seconds or 0) < MIN_STANDSTILL_SECONDS,
+            _("machines that stood still"),
             about=Resource(Kind.MACHINE, hostname),
-            what=_("machines that stood still"),
-            status=Status.FINDING,
-            found=found,
+            found=format_lazy(_("On {machine} nothing ran for {seconds} s: {processes}"), **names),
             wanted=_("processes that run all the time"),
             remedy=_("See why: a suspended machine, SIGSTOP, too little processor time. No limit counts that time."),
-            owner=platform_owner(),
             since=longest.stood_still_at,
         )
-
-
-def _finding(
-    about: Resource,
-    *,
-    what: Text,
-    found: Text,
-    remedy: Text,
-    owner: Team | None = None,
-    command: str = "",
-    stops_work: bool = False,
-) -> Diagnosis:
-    return Diagnosis(
-        about=about,
-        what=what,
-        status=Status.FINDING,
-        found=found,
-        remedy=remedy,
-        owner=owner or platform_owner(),
-        command=command,
-        stops_work=stops_work,
-    )

@@ -13,12 +13,12 @@ from typing import Final
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.processes.wiring import process_id_of
-from baton_messaging.routing.ownership import owner_of_queue, platform_owner
+from baton_messaging.routing.ownership import owner_of_queue
 
 #: Of file descriptors, so few left that no connection can be opened.
 MIN_DESCRIPTORS: Final = 1
@@ -61,16 +61,15 @@ def silent_processes(rows: list[Heartbeat]) -> list[Diagnosis]:
 
 
 def _diagnosis(row: Heartbeat, silence: Silence) -> Diagnosis:
-    return Diagnosis(
-        about=Resource(Kind.PROCESS, row.name),
-        what=row.name,
-        status=Status.FINDING,
+    return finding(
+        Resource(Kind.PROCESS, row.name),
+        row.name,
         found=format_lazy(
             _("{process} (pid {pid}) is silent: {why}"), process=row.name, pid=row.pid, why=silence.found
         ),
         wanted=_("a process that runs"),
         remedy=silence.remedy,
-        owner=owner_of_queue(row.queues[0]) if row.role == Role.WORKER and row.queues else platform_owner(),
+        owner=owner_of_queue(row.queues[0]) if row.role == Role.WORKER and row.queues else None,
         command=silence.command,
         since=row.beaten_at,
         stops_work=True,

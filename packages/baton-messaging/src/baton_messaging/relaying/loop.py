@@ -20,6 +20,7 @@ from baton_messaging.database.outbox_notify import CHANNEL
 from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.processes.rounds import RoundProcess
 from baton_messaging.relaying.bundles import BrokerFull, BrokerTrouble
+from baton_messaging.relaying.future_round import FutureRound
 from baton_messaging.relaying.outbox_round import send_outbox
 from baton_messaging.relaying.retry_round import send_retries
 
@@ -35,6 +36,7 @@ class Relay(RoundProcess):
 
     def __init__(self) -> None:
         super().__init__("relay")
+        self._future = FutureRound()
 
     def _work(self) -> None:
         with current_app.connection_for_write() as broker:
@@ -63,7 +65,7 @@ class Relay(RoundProcess):
 
     def run_once(self, producer: kombu.Producer) -> int:
         """Send one batch of what is due; return how many messages it took up."""
-        return send_outbox(producer) + send_retries(producer)
+        return self._future.release() + send_outbox(producer) + send_retries(producer)
 
     def _say_that_it_waits(self, count: int, seconds: float) -> None:
         """Beat while a broker confirms nothing: a queue without a majority, or a node that hangs."""

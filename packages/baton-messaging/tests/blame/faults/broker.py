@@ -24,7 +24,7 @@ from celery import current_app
 from django.utils import timezone
 
 from tests.blame.queues import ODD
-from tests.blame.samples import BLAME, PLATFORM, SAMPLE, in_a_queue, ordinary
+from tests.blame.samples import BLAME, PLATFORM, SAMPLE, in_a_queue, ordinary, worker_again
 from tests.dead_letters.causes import envelope_of
 from tests.sample.events import Doomed
 
@@ -62,8 +62,7 @@ def emptied(stack: Stack) -> Iterator[Question]:
     question = in_a_queue(stack)
     empty_the_broker(stack)
     long_ago(question)
-    stack.start("sample")
-    stack.wait(lambda: stack.lives("sample"), what="a worker")
+    worker_again(stack)
     yield question
 
 

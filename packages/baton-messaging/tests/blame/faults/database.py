@@ -3,18 +3,17 @@
 from collections.abc import Iterator
 
 from baton_dev.blame.catalogue import Question, fault
-from baton_dev.blame.effects import until_processed, until_published
+from baton_dev.blame.effects import until_processed
 from baton_dev.blame.stack import Stack, frozen
 from baton_messaging.diagnosis.triage.verdict import State
 from django.db import connection
 
-from tests.blame.samples import PLATFORM, SAMPLE, ordinary
+from tests.blame.samples import PLATFORM, SAMPLE, ordinary, sent
 
 
 @fault("database refuses connections", State.UNKNOWN, PLATFORM, says="database", short=True)
 def refusing(stack: Stack) -> Iterator[Question]:
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     stack.database.close()
     yield Question(question.id, "")
 
@@ -22,8 +21,7 @@ def refusing(stack: Stack) -> Iterator[Question]:
 @fault("database stopped with SIGSTOP", State.UNKNOWN, PLATFORM, says="no answer within")
 def silent(stack: Stack) -> Iterator[Question]:
     assert stack.database_server
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     with frozen(stack.database_server):
         yield Question(question.id, "")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from baton_dev.blame.catalogue import Question, fault
-from baton_dev.blame.effects import empty_the_broker, long_ago, until_dead, until_published
+from baton_dev.blame.effects import empty_the_broker, long_ago, until_dead
 from baton_dev.blame.servers import configured, no_commits, permissions, used_up
 from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
@@ -22,7 +22,9 @@ from tests.blame.samples import (
     in_a_queue,
     met_by_the_relay,
     ordinary,
+    sent,
     told_to,
+    worker_again,
 )
 
 
@@ -77,8 +79,7 @@ def emptied_without_beat(stack: Stack) -> Iterator[Question]:
     question = in_a_queue(stack)
     empty_the_broker(stack)
     long_ago(question)
-    stack.start("sample")
-    stack.wait(lambda: stack.lives("sample"), what="a worker")
+    worker_again(stack)
     yield question
 
 
@@ -92,8 +93,7 @@ def emptied_without_worker(stack: Stack) -> Iterator[Question]:
 
 @fault("database and broker away", State.UNKNOWN, PLATFORM, pair=True)
 def database_and_broker(stack: Stack) -> Iterator[Question]:
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     stack.database.close()
     stack.broker.close()
     yield Question(question.id, "")
@@ -125,8 +125,7 @@ def no_commits_without_worker(stack: Stack) -> Iterator[Question]:
 @fault("consumer paused, another application has all connections", State.UNKNOWN, PLATFORM, pair=True)
 def paused_without_connections(stack: Stack) -> Iterator[Question]:
     pause(Target(consumer=TAKE_ONE), actor=ANN, why="a repair")
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     with used_up("reports"):
         yield Question(question.id, "")
 

@@ -10,7 +10,7 @@ from baton_dev.servers.postgres import Postgres
 from baton_messaging.diagnosis.triage.verdict import State
 from django.db import connection
 
-from tests.blame.samples import PLATFORM, SAMPLE, STUCK, met_by_the_relay, ordinary, told_to
+from tests.blame.samples import PLATFORM, SAMPLE, STUCK, met_by_the_relay, ordinary, refusal, sent, told_to
 
 USER = "baton"
 
@@ -60,33 +60,24 @@ def commits_hang(stack: Stack) -> Iterator[Question]:
     yield from met_by_the_relay(stack, no_commits())
 
 
-@fault(
+refusal(
     "database set read-only",
-    STUCK,
-    PLATFORM,
-    says="read.only",
+    "read.only",
+    lambda _stack: altered(
+        "ALTER DATABASE {} SET default_transaction_read_only = on",
+        "ALTER DATABASE {} RESET default_transaction_read_only",
+        name=connection.settings_dict["NAME"],
+    ),
     step="default_transaction_read_only",
-    doctor="read.only",
-    victims=EVERYBODY,
 )
-def read_only(stack: Stack) -> Iterator[Question]:
-    change = "ALTER DATABASE {} SET default_transaction_read_only = on"
-    undo = "ALTER DATABASE {} RESET default_transaction_read_only"
-    yield from met_by_the_relay(stack, altered(change, undo, name=connection.settings_dict["NAME"]))
-
-
-@fault(
+refusal(
     "role has a statement timeout of a millisecond",
-    STUCK,
-    PLATFORM,
-    says="statement_timeout|statement timeout",
+    "statement_timeout|statement timeout",
+    lambda _stack: altered(
+        "ALTER ROLE {} SET statement_timeout = 1", "ALTER ROLE {} RESET statement_timeout", name=USER
+    ),
     step="statement_timeout",
-    doctor="statement_timeout|statement timeout",
-    victims=EVERYBODY,
 )
-def statement_timeout(stack: Stack) -> Iterator[Question]:
-    undo = "ALTER ROLE {} RESET statement_timeout"
-    yield from met_by_the_relay(stack, altered("ALTER ROLE {} SET statement_timeout = 1", undo, name=USER))
 
 
 @fault(
@@ -106,8 +97,7 @@ def no_connections(stack: Stack) -> Iterator[Question]:
 
 @fault("database renamed", State.UNKNOWN, PLATFORM, says="does not exist", doctor="does not exist", victims=EVERYBODY)
 def renamed(stack: Stack) -> Iterator[Question]:
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     name = connection.settings_dict["NAME"]
     closed = altered(
         "ALTER DATABASE {} ALLOW_CONNECTIONS false",
@@ -127,8 +117,7 @@ def renamed(stack: Stack) -> Iterator[Question]:
 @fault("password of the role changed", State.UNKNOWN, PLATFORM, says="password", doctor="password", victims=EVERYBODY)
 def password(stack: Stack) -> Iterator[Question]:
     assert isinstance(stack.database_server, Postgres)
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     with session("admin") as own:
         secret = stack.database_server._password()
         own.execute("ALTER ROLE baton PASSWORD 'another'")
@@ -142,8 +131,7 @@ def password(stack: Stack) -> Iterator[Question]:
 @fault("pg_hba.conf refuses", State.UNKNOWN, PLATFORM, says="pg_hba", doctor="pg_hba", victims=EVERYBODY)
 def refused_by_hba(stack: Stack) -> Iterator[Question]:
     assert isinstance(stack.database_server, Postgres)
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     path = stack.database_server.data / "pg_hba.conf"
     before = path.read_text()
     with session("admin") as own:
@@ -166,8 +154,7 @@ def refused_by_hba(stack: Stack) -> Iterator[Question]:
     victims=EVERYBODY,
 )
 def too_many_connections(stack: Stack) -> Iterator[Question]:
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     with used_up("reports"):
         yield Question(question.id, "")
 

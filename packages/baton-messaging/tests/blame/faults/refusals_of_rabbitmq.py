@@ -13,23 +13,36 @@ from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import OutboxMessage
 from celery import current_app
 
-from tests.blame.samples import PLATFORM, SAMPLE, STUCK, TAKE_ONE, in_a_queue, met_by_the_relay, ordinary
+from tests.blame.samples import (
+    PLATFORM,
+    SAMPLE,
+    STUCK,
+    TAKE_ONE,
+    in_a_queue,
+    met_by_the_relay,
+    ordinary,
+    refusal,
+    worker_again,
+)
 
 REFUSED = "403|ACCESS_REFUSED|permission|may not"
 
 
-@fault(
+refusal(
     "broker's user may not write",
-    STUCK,
-    PLATFORM,
-    only="rabbitmq",
-    says=REFUSED,
+    REFUSED,
+    lambda stack: permissions(stack, write="^$"),
     step="set_permissions",
-    doctor=REFUSED,
+    only="rabbitmq",
     victims=("relay",),
 )
-def no_write(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, permissions(stack, write="^$"))
+refusal(
+    "broker's user may do nothing",
+    REFUSED,
+    lambda stack: permissions(stack, configure="^$", write="^$", read="^$"),
+    step="set_permissions",
+    only="rabbitmq",
+)
 
 
 @fault(
@@ -47,65 +60,38 @@ def no_read(stack: Stack) -> Iterator[Question]:
         yield ordinary()
 
 
-@fault(
-    "broker's user may do nothing",
-    STUCK,
-    PLATFORM,
-    only="rabbitmq",
-    says=REFUSED,
-    step="set_permissions",
-    doctor=REFUSED,
-    victims=EVERYBODY,
-)
-def no_rights(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, permissions(stack, configure="^$", write="^$", read="^$"))
+def _password(secret: str) -> str:
+    return f'rabbit_auth_backend_internal:change_password(<<"guest">>, <<"{secret}">>, <<"test">>)'
 
 
-@fault(
+refusal(
     "password of the broker's user changed",
-    STUCK,
-    PLATFORM,
+    "403|ACCESS_REFUSED|login|password",
+    lambda stack: evaluated(stack, _password("another"), _password("guest")),
     only="rabbitmq",
-    says="403|ACCESS_REFUSED|login|password",
-    doctor="403|ACCESS_REFUSED|login|password",
-    victims=EVERYBODY,
 )
-def password(stack: Stack) -> Iterator[Question]:
-    def told(secret: str) -> str:
-        return f'rabbit_auth_backend_internal:change_password(<<"guest">>, <<"{secret}">>, <<"test">>)'
-
-    yield from met_by_the_relay(stack, evaluated(stack, told("another"), told("guest")))
-
-
-@fault(
+refusal(
     "virtual host takes no more connections",
-    STUCK,
-    PLATFORM,
-    only="rabbitmq",
-    says="limit",
+    "limit",
+    lambda stack: evaluated(
+        stack,
+        r'rabbit_vhost_limit:parse_set(<<"/">>, <<"{\"max-connections\": 0}">>, <<"test">>)',
+        'rabbit_vhost_limit:clear(<<"/">>, <<"test">>)',
+    ),
     step="limit",
-    doctor="limit",
-    victims=EVERYBODY,
-)
-def connection_limit(stack: Stack) -> Iterator[Question]:
-    do = r'rabbit_vhost_limit:parse_set(<<"/">>, <<"{\"max-connections\": 0}">>, <<"test">>)'
-    undo = 'rabbit_vhost_limit:clear(<<"/">>, <<"test">>)'
-    yield from met_by_the_relay(stack, evaluated(stack, do, undo))
-
-
-@fault(
-    "broker's disk is full",
-    STUCK,
-    PLATFORM,
     only="rabbitmq",
-    says="disk|full|alarm",
-    doctor="disk|full|alarm",
-    victims=EVERYBODY,
 )
-def disk_alarm(stack: Stack) -> Iterator[Question]:
-    alarm = "{{resource_limit, disk, node()}, []}"
-    undo = "rabbit_alarm:clear_alarm({resource_limit, disk, node()})"
-    yield from met_by_the_relay(stack, evaluated(stack, f"rabbit_alarm:set_alarm({alarm})", undo, anew=False))
+refusal(
+    "broker's disk is full",
+    "disk|full|alarm",
+    lambda stack: evaluated(
+        stack,
+        "rabbit_alarm:set_alarm({{resource_limit, disk, node()}, []})",
+        "rabbit_alarm:clear_alarm({resource_limit, disk, node()})",
+        anew=False,
+    ),
+    only="rabbitmq",
+)
 
 
 @fault(
@@ -159,8 +145,7 @@ def queue_deleted(stack: Stack) -> Iterator[Question]:
     with current_app.connection_for_write() as broker:
         broker.default_channel.queue_delete("sample")
     long_ago(question)
-    stack.start("sample")
-    stack.wait(lambda: stack.lives("sample"), what="a worker")
+    worker_again(stack)
     yield question
 
 

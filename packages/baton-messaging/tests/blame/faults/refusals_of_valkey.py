@@ -4,41 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from baton_dev.blame.catalogue import EVERYBODY, Question, fault
+from baton_dev.blame.catalogue import Question, fault
 from baton_dev.blame.effects import long_ago, row_of, until_processed
 from baton_dev.blame.servers import busy_script, commanded, configured, valkey
 from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
 
-from tests.blame.samples import PLATFORM, SAMPLE, STUCK, in_a_queue, met_by_the_relay, ordinary
-
-
-@fault(
-    "broker became a replica",
-    STUCK,
-    PLATFORM,
-    only="redis",
-    says="READONLY|read.only|replica",
-    step="primary|replicaof",
-    doctor="READONLY|read.only|replica",
-    victims=EVERYBODY,
-)
-def replica(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, commanded(stack, "REPLICAOF 127.0.0.1 9", "REPLICAOF NO ONE"))
-
-
-@fault(
-    "broker waits for replicas",
-    STUCK,
-    PLATFORM,
-    only="redis",
-    says="NOREPLICAS|replica",
-    step="min-replicas-to-write|replica",
-    doctor="NOREPLICAS|replica",
-    victims=EVERYBODY,
-)
-def no_replicas(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, configured(stack, "min-replicas-to-write", "1"))
+from tests.blame.samples import PLATFORM, SAMPLE, STUCK, in_a_queue, ordinary, refusal, worker_again
 
 
 @contextmanager
@@ -57,102 +29,65 @@ def unsaved(stack: Stack) -> Iterator[None]:
             folder.rmdir()
 
 
-@fault(
-    "broker cannot save its snapshot",
-    STUCK,
-    PLATFORM,
+refusal(
+    "broker became a replica",
+    "READONLY|read.only|replica",
+    lambda stack: commanded(stack, "REPLICAOF 127.0.0.1 9", "REPLICAOF NO ONE"),
+    step="primary|replicaof",
     only="redis",
-    says="MISCONF|snapshot",
-    doctor="MISCONF|snapshot",
-    victims=EVERYBODY,
 )
-def misconf(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, unsaved(stack))
-
-
-@fault(
+refusal(
+    "broker waits for replicas",
+    "NOREPLICAS|replica",
+    lambda stack: configured(stack, "min-replicas-to-write", "1"),
+    step="min-replicas-to-write|replica",
+    only="redis",
+)
+refusal("broker cannot save its snapshot", "MISCONF|snapshot", unsaved, only="redis")
+refusal(
     "a script keeps the broker busy",
-    STUCK,
-    PLATFORM,
-    only="redis",
-    says="BUSY|script",
+    "BUSY|script",
+    lambda stack: busy_script(stack),  # noqa: PLW0108 - its module names the room
     step="SCRIPT KILL",
-    doctor="BUSY|script",
-    victims=EVERYBODY,
+    only="redis",
 )
-def busy(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, busy_script(stack))
-
-
-@fault(
+refusal(
     "broker's user may not touch the keys",
-    STUCK,
-    PLATFORM,
-    only="redis",
-    says="NOPERM|permission",
+    "NOPERM|permission",
+    lambda stack: commanded(stack, "ACL SETUSER default resetkeys ~other*", "ACL SETUSER default ~*"),
     step="ACL",
-    doctor="NOPERM|permission",
-    victims=EVERYBODY,
+    only="redis",
 )
-def no_permission(stack: Stack) -> Iterator[Question]:
-    do, undo = "ACL SETUSER default resetkeys ~other*", "ACL SETUSER default ~*"
-    yield from met_by_the_relay(stack, commanded(stack, do, undo))
-
-
-@fault(
+refusal(
     "broker's user may not publish",
-    STUCK,
-    PLATFORM,
-    only="redis",
-    says="NOPERM|permission",
+    "NOPERM|permission",
+    lambda stack: commanded(stack, "ACL SETUSER default -lpush -rpush -eval -evalsha", "ACL SETUSER default +@all"),
     step="ACL",
-    doctor="NOPERM|permission",
+    only="redis",
     victims=("relay", "collector", "beat"),
 )
-def no_lpush(stack: Stack) -> Iterator[Question]:
-    do = "ACL SETUSER default -lpush -rpush -eval -evalsha"
-    yield from met_by_the_relay(stack, commanded(stack, do, "ACL SETUSER default +@all"))
-
-
-@fault(
+refusal(
     "broker asks for a password",
-    STUCK,
-    PLATFORM,
+    "NOAUTH|password|authenticat",
+    lambda stack: configured(stack, "requirepass", "another"),
     only="redis",
-    says="NOAUTH|password|authenticat",
-    doctor="NOAUTH|password|authenticat",
-    victims=EVERYBODY,
+    anew=True,
 )
-def no_password(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, configured(stack, "requirepass", "another"), anew=True)
-
-
-@fault(
+refusal(
     "broker has no room for clients",
-    STUCK,
-    PLATFORM,
-    only="redis",
-    says="max number of clients|maxclients",
+    "max number of clients|maxclients",
+    lambda stack: configured(stack, "maxclients", "1"),
     step="maxclients",
-    doctor="max number of clients|maxclients",
-    victims=EVERYBODY,
-)
-def no_clients(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, configured(stack, "maxclients", "1"), anew=True)
-
-
-@fault(
-    "writes to the broker are paused",
-    STUCK,
-    PLATFORM,
     only="redis",
-    says="pause",
-    step="CLIENT UNPAUSE",
-    doctor="pause",
-    victims=EVERYBODY,
+    anew=True,
 )
-def paused(stack: Stack) -> Iterator[Question]:
-    yield from met_by_the_relay(stack, commanded(stack, "CLIENT PAUSE 120000 WRITE", "CLIENT UNPAUSE"))
+refusal(
+    "writes to the broker are paused",
+    "pause",
+    lambda stack: commanded(stack, "CLIENT PAUSE 120000 WRITE", "CLIENT UNPAUSE"),
+    step="CLIENT UNPAUSE",
+    only="redis",
+)
 
 
 @fault(
@@ -184,8 +119,7 @@ def expired(stack: Stack) -> Iterator[Question]:
     client.pexpire("sample", 1)
     stack.wait(lambda: not client.exists("sample"), what="a queue that is gone")
     long_ago(question)
-    stack.start("sample")
-    stack.wait(lambda: stack.lives("sample"), what="a worker")
+    worker_again(stack)
     yield question
 
 

@@ -16,26 +16,17 @@ from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Heartbeat
 from celery import current_app
 
-from tests.blame.samples import PLATFORM, SAMPLE, in_the_outbox, ordinary
+from tests.blame.samples import PLATFORM, SAMPLE, in_the_outbox, ordinary, otherwise, sent, worker_again
 
 TAKEN = (State.ELSEWHERE, State.UNKNOWN)
 
 
-def own_worker_again(stack: Stack) -> None:
-    """Let the usual worker run beside whoever has taken the message."""
-    stack.start("sample")
-    stack.wait(lambda: stack.lives("sample"), what="a worker")
-
-
 @fault("worker with another secret key", State.DEAD, PLATFORM, says=("signature", "key"), doctor="key")
 def another_key(stack: Stack) -> Iterator[Question]:
-    stack.restart("sample", DJANGO_SECRET_KEY="another " * 8)
-    try:
+    with otherwise(stack, "sample", DJANGO_SECRET_KEY="another " * 8):
         question = ordinary()
         until_dead(stack)
         yield question
-    finally:
-        stack.stop("sample")
 
 
 @fault(
@@ -57,14 +48,8 @@ def key_mended(stack: Stack) -> Iterator[Question]:
 
 @fault("relay with another broker", TAKEN, PLATFORM, says="broker", doctor="broker")
 def relay_elsewhere(stack: Stack) -> Iterator[Question]:
-    with another_broker(stack) as url:
-        stack.restart("relay", CELERY_BROKER_URL=url)
-        try:
-            question = ordinary()
-            until_published(stack, question)
-            yield question
-        finally:
-            stack.stop("relay")
+    with another_broker(stack) as url, otherwise(stack, "relay", CELERY_BROKER_URL=url):
+        yield sent(stack)
 
 
 @fault(
@@ -75,14 +60,8 @@ def relay_elsewhere(stack: Stack) -> Iterator[Question]:
     doctor="broker",
 )
 def worker_elsewhere(stack: Stack) -> Iterator[Question]:
-    with another_broker(stack) as url:
-        stack.restart("sample", CELERY_BROKER_URL=url)
-        try:
-            question = ordinary()
-            until_published(stack, question)
-            yield question
-        finally:
-            stack.stop("sample")
+    with another_broker(stack) as url, otherwise(stack, "sample", CELERY_BROKER_URL=url):
+        yield sent(stack)
 
 
 @fault("worker with another database", TAKEN, PLATFORM, says="consumer|database", doctor="consumer|database")
@@ -99,12 +78,11 @@ def worker_of_staging(stack: Stack) -> Iterator[Question]:
     stack.start("sample", command=command, environment={"DATABASE_URL": url})
     theirs_process = stack.processes["sample"]
     try:
-        question = ordinary()
-        until_published(stack, question)
+        question = sent(stack)
         with session("psql", database="staging") as theirs:
             count = "SELECT count(*) FROM sample_effect"
             stack.wait(lambda: theirs.execute(count).fetchone() != (0,), what="an effect in the other database")
-        own_worker_again(stack)
+        worker_again(stack)
         yield question
     finally:
         theirs_process.kill()
@@ -117,7 +95,7 @@ def taken_by_a_stranger(stack: Stack) -> Iterator[Question]:
         question = ordinary()
         stack.wait(lambda: taken, what="a message that was taken")
         until_published(stack, question)
-        own_worker_again(stack)
+        worker_again(stack)
         yield question
 
 
@@ -133,8 +111,7 @@ def told_to_leave(stack: Stack) -> Iterator[Question]:
     current_app.control.cancel_consumer("sample", destination=["sample@blame"])
     mine = Heartbeat.objects.filter(pid=stack.processes["sample"].pid)
     stack.wait(lambda: mine.get().unconsumed_queues, what="a worker without its queue")
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     try:
         yield question
     finally:
@@ -150,17 +127,14 @@ def none_left(stack: Stack) -> Iterator[Question]:
         stack.kill("sample")
     stack.processes["sample"] = good
     stack.stop("sample")
-    question = ordinary()
-    until_published(stack, question)
-    yield question
+    yield sent(stack)
 
 
 @fault("worker with a typo in its queue", State.NOBODY_CONSUMES, SAMPLE, step="start")
 def typo(stack: Stack) -> Iterator[Question]:
     stack.stop("sample")
     stack.launch("sample", command=worker_command("sample", "smaple"))
-    question = ordinary()
-    until_published(stack, question)
+    question = sent(stack)
     try:
         yield question
     finally:
@@ -171,9 +145,7 @@ def typo(stack: Stack) -> Iterator[Question]:
 def main_process_frozen(stack: Stack) -> Iterator[Question]:
     os.kill(stack.processes["sample"].pid, signal.SIGSTOP)
     stack.wait(lambda: not stack.lives("sample"), what="an old heartbeat")
-    question = ordinary()
-    until_published(stack, question)
-    yield question
+    yield sent(stack)
 
 
 @fault(

@@ -12,7 +12,7 @@ from baton_messaging.models import Attempt
 from celery import current_app
 from django.conf import settings
 
-from tests.blame.samples import PLATFORM, SAMPLE, TAKE_ONE, ordinary, told_to
+from tests.blame.samples import PLATFORM, SAMPLE, TAKE_ONE, sent, told_to
 
 SKEWED = [sys.executable, "-m", "tests.blame.skewed_worker", "-A", settings.TEST_APPLICATION]
 
@@ -20,9 +20,7 @@ SKEWED = [sys.executable, "-m", "tests.blame.skewed_worker", "-A", settings.TEST
 @fault("worker stopped", State.NOBODY_CONSUMES, SAMPLE)
 def stopped(stack: Stack) -> Iterator[Question]:
     stack.stop("sample")
-    question = ordinary()
-    until_published(stack, question)
-    yield question
+    yield sent(stack)
 
 
 @fault(
@@ -37,9 +35,7 @@ def stopped(stack: Stack) -> Iterator[Question]:
 )
 def frozen(stack: Stack) -> Iterator[Question]:
     stack.freeze("sample")
-    question = ordinary()
-    until_published(stack, question)
-    yield question
+    yield sent(stack)
 
 
 @fault("worker killed with the message in flight", State.NOBODY_CONSUMES, SAMPLE)
@@ -54,9 +50,7 @@ def killed(stack: Stack) -> Iterator[Question]:
 def busy(stack: Stack) -> Iterator[Question]:
     for _ in range(6):
         told_to("ok", 5)
-    question = ordinary()
-    until_published(stack, question)
-    yield question
+    yield sent(stack)
 
 
 @fault("message kills its worker's child", State.DEAD, SAMPLE, says="killed its worker")

@@ -13,10 +13,10 @@ from baton_dev.project import PROJECT_DIR
 from baton_dev.testing.processes import manage_command, process_environment
 from baton_messaging.conf import Team
 from baton_messaging.diagnosis.doctor import examine
-from baton_messaging.diagnosis.doctor.examination import examines, observed
+from baton_messaging.diagnosis.doctor.examination import examines
 from baton_messaging.diagnosis.doctor.examine import examine_all
 from baton_messaging.diagnosis.rendering import as_json, as_text
-from baton_messaging.health.diagnosis import Diagnosis, Status
+from baton_messaging.health.diagnosis import Diagnosis, Status, observed
 from baton_messaging.models import Heartbeat
 from django.core.management import call_command
 

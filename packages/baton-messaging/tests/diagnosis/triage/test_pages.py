@@ -71,7 +71,7 @@ def test_the_search_leads_to_the_page_and_refuses_what_is_no_id(staff: Client, k
     for nonsense in ("no such thing", "a\x07b", "../admin", "x" * 300):
         refused = staff.get(reverse("triage"), {"id": nonsense})
         assert refused.status_code == 400
-        assert "Expected the id of an order" in refused.content.decode()
+        assert "of which nothing is known" in refused.content.decode()
 
 
 def test_who_asks_for_the_head_gets_it(staff: Client, key: str) -> None:

@@ -132,15 +132,15 @@ def test_an_id_that_nobody_knows_was_not_published() -> None:
     assert (report.is_unheard_of, report.verdicts[0].state) == (True, "not published")
 
 
-@pytest.mark.parametrize("text", ["", "x", "1.5", "0190d3c2", "9" * 30, "４２"])
+@pytest.mark.parametrize("text", ["", "x", "1.5", "0190d3c2", "9" * 30, "４２x"])
 def test_what_is_no_id_is_refused(text: str) -> None:
-    with pytest.raises(BadId, match="Expected the id of an order"):
+    with pytest.raises(BadId, match="of which nothing is known"):
         triage(text)
 
 
 def test_the_number_of_queries_does_not_grow_with_the_messages(key: str, django_assert_num_queries: object) -> None:
     place(key, count=40)
-    with django_assert_num_queries(14):  # type: ignore[operator]
+    with django_assert_num_queries(15):  # type: ignore[operator]
         assert len(triage(key).verdicts) == 40
 
 

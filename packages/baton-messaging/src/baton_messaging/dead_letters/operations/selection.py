@@ -13,6 +13,7 @@ from django.db.models import Q, TextField, Value
 from django.db.models.functions import Concat
 from django.utils.dateparse import parse_date, parse_datetime
 
+from baton_messaging.database.text import typed_id
 from baton_messaging.dead_letters.operations.errors import BadSelection
 from baton_messaging.models import DeadLetter
 from baton_messaging.models.dead_letter import DeadLetterQuerySet, Reason, State
@@ -92,10 +93,10 @@ def _matching(dead_letters: DeadLetterQuerySet, text: str) -> DeadLetterQuerySet
     The texts are joined before they are compared: folding case once a row is what such a search costs.
     """
     try:
-        wanted = UUID(text)
+        wanted = UUID(typed_id(text))
     except ValueError:
         texts: Any = dead_letters.alias(texts=Concat(*_TEXTS, output_field=TextField()))
-        return cast("DeadLetterQuerySet", texts.filter(Q(texts__icontains=text) | Q(key__iendswith=text)))
+        return cast("DeadLetterQuerySet", texts.filter(Q(texts__icontains=text) | Q(key__iendswith=typed_id(text))))
     return dead_letters.filter(Q(message_id=wanted) | Q(key=str(wanted)) | Q(task_id=str(wanted)))
 
 

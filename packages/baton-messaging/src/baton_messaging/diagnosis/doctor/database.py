@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import baton
 from baton_messaging.database.roles import RoleRights, rights_of_this_role
-from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
-from baton_messaging.health.diagnosis import Diagnosis, Text
+from baton_messaging.diagnosis.doctor.examination import DATABASE, examines
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
@@ -63,10 +63,9 @@ def examine_role() -> Iterator[Diagnosis]:
         command="python manage.py baton_grants ROLE",
     )
     if rights.missing:
-        yield observed(
-            False,
+        yield finding(
+            about,
             _("rights of the role"),
-            about=about,
             found=format_lazy(_("{role} lacks {rights}"), role=rights.role, rights=_cut(rights.missing)),
             wanted=_("SELECT, INSERT, UPDATE and DELETE on the tables of ours; on the audit SELECT and INSERT"),
             remedy=_("Grant them, as the owner of the tables."),

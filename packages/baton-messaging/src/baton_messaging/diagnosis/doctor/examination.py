@@ -5,17 +5,12 @@ The doctor's register: ``@examines`` adds a function, in the package's own modul
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
-from django.utils.translation import gettext_lazy as _
-
-from baton_messaging.conf import Team
 from baton_messaging.health import resource
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.routing.discovery import Registry
-from baton_messaging.routing.ownership import platform_owner
 
 Examine = Callable[[], Iterable[Diagnosis]]
 
@@ -68,52 +63,6 @@ def all_examinations() -> list[Examination]:
     return list(_REGISTER.all().values())
 
 
-def observed(
-    is_right: bool,
-    what: Text,
-    *,
-    found: Text,
-    wanted: Text,
-    remedy: Text,
-    owner: Team | None = None,
-    about: Resource | None = None,
-    command: str = "",
-    link: str = "",
-    since: datetime | None = None,
-    stops_work: bool = False,
-) -> Diagnosis:
-    """Return the diagnosis: with the remedy and its owner (the platform's unless given) if it is not right.
-
-    ``about``: a resource, so that what waits for it is shown under it; ``stops_work``: nothing that needs it works.
-    """
-    about = about or Resource(Kind.SERVICE, str(what))
-    if is_right:
-        return Diagnosis(about, what, Status.OK, found, wanted)
-    return Diagnosis(
-        about,
-        what,
-        Status.FINDING,
-        found,
-        wanted,
-        remedy,
-        owner or platform_owner(),
-        command=command,
-        link=link,
-        since=since,
-        stops_work=stops_work,
-    )
-
-
-def unknown(examination: Examination, *, found: Text, remedy: Text, command: str = "") -> Diagnosis:
-    """Return the diagnosis of a question that stays open."""
-    return Diagnosis(
-        examination.about,
-        examination.name,
-        Status.UNKNOWN,
-        found,
-        _("an answer"),
-        remedy,
-        platform_owner(),
-        command=command,
-        confidence=Confidence.OPEN,
-    )
+def or_well(diagnoses: Iterable[Diagnosis], what: Text, *, found: Text, wanted: Text = "") -> list[Diagnosis]:
+    """Return the diagnoses; if there are none, that all is well."""
+    return list(diagnoses) or [observed(True, what, found=found, wanted=wanted or found, remedy="")]

@@ -14,19 +14,13 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.database.deadline import Deadline, statements_within
-from baton_messaging.diagnosis.doctor.examination import (
-    DATABASE,
-    RESOURCES,
-    Examination,
-    all_examinations,
-    unknown,
-)
+from baton_messaging.diagnosis.doctor.examination import DATABASE, RESOURCES, Examination, all_examinations
 from baton_messaging.diagnosis.doctor.redaction import redacted
 from baton_messaging.diagnosis.doctor.servers import Servers
 from baton_messaging.health.answers import Answer, NoAnswer, answers_within
 from baton_messaging.health.causes import fold
 from baton_messaging.health.dependencies import needs_of_consumers
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text, unanswered
 
 #: For all servers together: one that says nothing costs this much.
 SERVERS_SECONDS: Final = 2.5
@@ -69,8 +63,7 @@ def _diagnoses(examination: Examination, answer: Answer[list[Diagnosis]]) -> lis
     found: Text = f"{type(answer.error).__name__}: {_first_line(answer.error)}"
     if isinstance(answer.error, NoAnswer):
         found = format_lazy(_("no answer within {seconds:g} s"), seconds=examination.deadline_seconds)
-    remedy = _("Look whether that server is there and not overloaded, then ask again.")
-    return [unknown(examination, found=found, remedy=remedy, command="python manage.py doctor")]
+    return [unanswered(examination.about, examination.name, found=found)]
 
 
 def _skipped(examination: Examination, silent: Collection[str]) -> Diagnosis:

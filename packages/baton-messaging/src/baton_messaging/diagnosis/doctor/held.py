@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.conf import Team, baton
 from baton_messaging.diagnosis import commands
-from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
+from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, or_well
 from baton_messaging.diagnosis.links import list_link
-from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.diagnosis import Diagnosis, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, Circuit, Pause
@@ -20,16 +20,15 @@ from baton_messaging.routing.ownership import owner_of, platform_owner
 
 
 @examines("pauses", needs=(DATABASE,), is_quick=True)
-def examine_pauses() -> Iterator[Diagnosis]:
+def examine_pauses() -> list[Diagnosis]:
     """Find pauses that are older than a person means them to be."""
     allowed = baton().pause_age_seconds
     old = Pause.objects.in_force().filter(paused_at__lt=Now() - timedelta(seconds=allowed))
     wanted = format_lazy(_("none in force for longer than {age}"), age=duration(allowed))
-    observations = [
-        observed(
-            False,
+    found = [
+        finding(
+            Resource(Kind.DATA, f"pause {pause.pk}"),
             format_lazy(_("pause of {target}"), target=pause.target),
-            about=Resource(Kind.DATA, f"pause {pause.pk}"),
             found=format_lazy(
                 _("in force for {age}, by {who}: {why}"),
                 age=duration(pause.age.total_seconds()),  # type: ignore[attr-defined]
@@ -45,9 +44,7 @@ def examine_pauses() -> Iterator[Diagnosis]:
         )
         for pause in old.annotate(age=Now() - F("paused_at")).order_by("paused_at")
     ]
-    yield from observations
-    if not observations:
-        yield observed(True, _("pauses"), found=_("none that is old"), wanted=wanted, remedy="")
+    return or_well(found, _("pauses"), found=_("none that is old"), wanted=wanted)
 
 
 def _words(pause: Pause) -> str:
@@ -59,16 +56,15 @@ def _owner_of(pause: Pause) -> Team:
 
 
 @examines("circuits", needs=(DATABASE,), is_quick=True)
-def examine_circuits() -> Iterator[Diagnosis]:
+def examine_circuits() -> list[Diagnosis]:
     """Find circuits that have been open for long: what their consumer depends on has not come back."""
     allowed = baton().circuit_age_seconds
     old = Circuit.objects.open().filter(opened_at__lt=Now() - timedelta(seconds=allowed))
     wanted = format_lazy(_("none open for longer than {age}"), age=duration(allowed))
-    observations = [
-        observed(
-            False,
+    found = [
+        finding(
+            Resource(Kind.CONSUMER, circuit.consumer),
             format_lazy(_("circuit of {consumer}"), consumer=circuit.consumer),
-            about=Resource(Kind.CONSUMER, circuit.consumer),
             found=format_lazy(
                 _("open for {age}: its messages fail on {error}, {count} probes have failed"),
                 age=duration(circuit.age.total_seconds()),  # type: ignore[attr-defined]
@@ -83,9 +79,7 @@ def examine_circuits() -> Iterator[Diagnosis]:
         )
         for circuit in old.annotate(age=Now() - F("opened_at")).order_by("opened_at")
     ]
-    yield from observations
-    if not observations:
-        yield observed(True, _("circuits"), found=_("none open for long"), wanted=wanted, remedy="")
+    return or_well(found, _("circuits"), found=_("none open for long"), wanted=wanted)
 
 
 @examines("retries", needs=(DATABASE,), is_quick=True)

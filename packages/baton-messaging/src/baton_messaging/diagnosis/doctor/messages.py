@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from baton_messaging.conf import baton
-from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, observed
+from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, or_well
 from baton_messaging.diagnosis.links import dead_letters_link, list_link
 from baton_messaging.diagnosis.servers.policies import has_declared_length, letting_expire, limiting
-from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.diagnosis import Diagnosis, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
@@ -135,25 +135,22 @@ def examine_policies() -> Iterator[Diagnosis]:
 
 
 @examines("dead letters", needs=(DATABASE,), is_quick=True)
-def examine_dead_letters() -> Iterator[Diagnosis]:
+def examine_dead_letters() -> list[Diagnosis]:
     """Name owners with open dead letters older than ALERT_AGE_SECONDS."""
     age_seconds = baton().alert_age_seconds
     old = DeadLetter.objects.open().filter(died_at__lt=Now() - timedelta(seconds=age_seconds))
     owners: Any = old.values("owner").annotate(dead_letter_count=Count("pk"), oldest=Min("died_at"))
     wanted = format_lazy(_("none open for longer than {age}"), age=duration(age_seconds))
-    diagnoses = [_unattended(row, wanted) for row in owners.order_by("owner")]
-    yield from diagnoses
-    if not diagnoses:
-        count = DeadLetter.objects.open().count()
-        found = format_lazy(_("{count} open, none of them old"), count=count) if count else _("none")
-        yield observed(True, _("dead letters"), found=found, wanted=wanted, remedy="")
+    unattended = [_unattended(row, wanted) for row in owners.order_by("owner")]
+    count = 0 if unattended else DeadLetter.objects.open().count()
+    found = format_lazy(_("{count} open, none of them old"), count=count) if count else _("none")
+    return or_well(unattended, _("dead letters"), found=found, wanted=wanted)
 
 
 def _unattended(row: dict[str, Any], wanted: Any) -> Diagnosis:
-    return observed(
-        False,
+    return finding(
+        Resource(Kind.DATA, f"dead letters of {row['owner']}"),
         _("dead letters"),
-        about=Resource(Kind.DATA, f"dead letters of {row['owner']}"),
         found=format_lazy(
             ngettext_lazy(
                 "{count} dead letter without a decision for {age}",
@@ -172,13 +169,8 @@ def _unattended(row: dict[str, Any], wanted: Any) -> Diagnosis:
     )
 
 
-WHAT, WANTED = _("rows and their messages"), _("none that contradict each other")
-
-
 @examines("rows and their messages", needs=(DATABASE,))
-def examine_rows() -> Iterator[Diagnosis]:
+def examine_rows() -> list[Diagnosis]:
     """Run the checks that apps have registered: what must not be, though every message counts as done."""
-    found = findings(looked_at_for=DAY)
-    yield from found
-    if not found:
-        yield observed(True, WHAT, found=_("no contradiction"), wanted=WANTED, remedy="")
+    what, wanted = _("rows and their messages"), _("none that contradict each other")
+    return or_well(findings(looked_at_for=DAY), what, found=_("no contradiction"), wanted=wanted)

@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.conf import Queue, baton
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis import commands
-from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, observed
+from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, or_well
 from baton_messaging.health.broker import broker_connection
-from baton_messaging.health.diagnosis import Diagnosis, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Heartbeat
@@ -28,7 +28,6 @@ from baton_messaging.processes.findings import process_findings, trouble_of
 
 #: Rows of workers that have ended, the latest first: one of each queue is among them, but after many restarts.
 MAX_ENDED: Final = 100
-_WANTED_OF_QUEUE: Final = _("a worker that consumes it")
 #: Role, and what is wrong without it.
 WANTED: Final = {
     Role.RELAY: _("nothing leaves the outbox"),
@@ -62,14 +61,18 @@ def _consumed(
     consuming = _names(beat for beat in living if beat.is_consuming)
     idle = [beat for beat in living if not beat.is_consuming]
     about, what = Resource(Kind.QUEUE, queue.name), format_lazy(_("workers of {queue}"), queue=queue.name)
+    wanted = _("a worker that consumes it")
     if idle:
-        found = format_lazy(
-            _("{idle}: no work is taken; {consuming}"), idle=_told(idle), consuming=consuming or _("no other")
-        )
         waiting = all(map(trouble_of, idle))
-        remedy = _WAITS if waiting else format_lazy(_("Restart {names}."), names=_names(idle))
-        told = observed(
-            False, what, about=about, found=found, wanted=_WANTED_OF_QUEUE, remedy=remedy, owner=queue.owner
+        told = finding(
+            about,
+            what,
+            found=format_lazy(
+                _("{idle}: no work is taken; {consuming}"), idle=_told(idle), consuming=consuming or _("no other")
+            ),
+            wanted=wanted,
+            remedy=_WAITS if waiting else format_lazy(_("Restart {names}."), names=_names(idle)),
+            owner=queue.owner,
         )
         return replace(told, needs=(about, *_processes(idle)))
     return observed(
@@ -77,7 +80,7 @@ def _consumed(
         what,
         about=about,
         found=consuming or format_lazy(_("nobody consumes it; {last}"), last=_last(silent, last_ended)),
-        wanted=_WANTED_OF_QUEUE,
+        wanted=wanted,
         remedy=_("Start a worker for it."),
         command=commands.worker(queue.name),
         owner=queue.owner,
@@ -129,19 +132,17 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text, ended: Hear
     about = Resource(Kind.ROLE, role)
     wanted = format_lazy(_("a heartbeat of each within {age}"), age=duration(baton().heartbeat_stale_seconds))
     if any(beat.trouble == Trouble.BROKER_FULL for beat in living):
-        return observed(
-            False,
+        return finding(
+            about,
             str(role),
-            about=about,
             found=_("lives, but the broker takes nothing: it is short of memory or disk"),
             wanted=_("a broker that takes messages"),
             remedy=_("Give the broker memory or disk, or workers to empty its queues."),
         )
     if idle:  # its loop turns: it says so itself that it waits
-        told = observed(
-            False,
+        told = finding(
+            about,
             str(role),
-            about=about,
             found=format_lazy(_("lives, and waits for a server: {names}"), names=_told(idle)),
             wanted=wanted,
             remedy=_WAITS if any(map(trouble_of, idle)) else _("See in its log what it waits for, and mend that."),
@@ -171,34 +172,25 @@ def _command(role: Role) -> str:
 
 
 @examines("what heartbeats tell", needs=(DATABASE,), is_quick=True)
-def examine_heartbeats() -> Iterator[Diagnosis]:
+def examine_heartbeats() -> list[Diagnosis]:
     """Find clocks, standstills, names used twice, and queues given up, as the processes themselves tell."""
-    found = process_findings()
-    yield from found
-    if not found:
-        well = _("clocks agree, nothing stood still, no queue was given up")
-        yield observed(True, _("what heartbeats tell"), found=well, wanted=well, remedy="")
+    well = _("clocks agree, nothing stood still, no queue was given up")
+    return or_well(process_findings(), _("what heartbeats tell"), found=well)
 
 
 @examines("wiring", needs=(DATABASE,))
-def examine_wiring() -> Iterator[Diagnosis]:
+def examine_wiring() -> list[Diagnosis]:
     """Find processes that use another broker, key, storage or release than the others."""
-    found = wiring_differences()
-    yield from found
-    if not found:
-        well = _("one broker, key, storage and release for all processes")
-        yield observed(True, _("wiring"), found=well, wanted=well, remedy="")
+    well = _("one broker, key, storage and release for all processes")
+    return or_well(wiring_differences(), _("wiring"), found=well)
 
 
 @examines("processes at the broker", needs=(DATABASE, BROKER))
-def examine_strangers() -> Iterator[Diagnosis]:
+def examine_strangers() -> list[Diagnosis]:
     """Find consumers that have no heartbeat here, and workers that the broker does not know."""
     with broker_connection(Deadline.after(DEADLINE_SECONDS)) as connection:
         found = unknown_consumers(connection, DEADLINE_SECONDS / 2)
-    yield from found
-    if not found:
-        well = _("all are known here")
-        yield observed(True, _("processes at the broker"), found=well, wanted=well, remedy="")
+    return or_well(found, _("processes at the broker"), found=_("all are known here"))
 
 
 def _names(beats: Iterable[Heartbeat]) -> str:

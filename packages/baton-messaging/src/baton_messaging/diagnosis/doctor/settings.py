@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.broker.options import RENEWALS_PER_LEASE
 from baton_messaging.conf import baton
 from baton_messaging.consumer import consumer_tasks
-from baton_messaging.diagnosis.doctor.examination import examines, observed
-from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.diagnosis.doctor.examination import examines
+from baton_messaging.health.diagnosis import Diagnosis, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 

@@ -15,14 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.diagnosis.servers.broker_room import rabbitmq_room, redis_room
 from baton_messaging.diagnosis.servers.network_words import told_by_the_network
-from baton_messaging.health import resource
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
-from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.wording import duration
-from baton_messaging.routing.ownership import platform_owner
 
-_WANTED: Final = _("a broker that takes, keeps and gives messages")
+WANTED: Final = _("a broker that takes, keeps and gives messages")
 _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("the broker does not answer"),
     Condition.REFUSES: _("the broker takes no messages"),
@@ -74,16 +71,6 @@ _KEY: Final = re.compile(r"\bkey (\S+)")
 _COMMAND: Final = re.compile(r"to run the '([^']+)'")
 
 
-def resource_of(_health: Health) -> Resource:
-    """Return what the diagnoses are about."""
-    return resource.BROKER
-
-
-def what_of(_health: Health) -> Text:
-    """Return the name of the question."""
-    return _("broker")
-
-
 def well(health: Health) -> Text:
     """Return what is said of a broker that does the work."""
     return format_lazy(
@@ -100,32 +87,21 @@ def product_of(health: Health) -> str:
     return f"{server.get('product', '')} {server.get('version', '')}".strip() or "broker"
 
 
-def trouble(health: Health) -> Diagnosis:
-    """Return why the work stands still, and what mends it."""
+def found(health: Health) -> Text:
+    """Return why the work stands still."""
+    text, server = _meaning(health), health.server or Address.current().name
+    return format_lazy("{found} ({server}: {said})", found=text, server=server, said=health.said)
+
+
+def remedy(health: Health) -> tuple[Text, str]:
+    """Return what mends it, and the command for that."""
     address = Address.current()
-    remedy, command = _remedy(health, address)
-    return Diagnosis(
-        _about(health),
-        what_of(health),
-        Status.FINDING,
-        format_lazy(
-            "{found} ({server}: {said})",
-            found=_meaning(health),
-            server=health.server or address.name,
-            said=health.said,
-        ),
-        _WANTED,
-        remedy,
-        platform_owner(),
-        command=command,
-        stops_work=True,
-    )
-
-
-def _about(health: Health) -> Resource:
-    """Return the one queue that is concerned: all others work. Else the broker."""
-    concerned = list(health.facts.get("concerns", ()))
-    return Resource(Kind.QUEUE, str(concerned[0])) if len(concerned) == 1 else resource.BROKER
+    if (told := told_by_the_network(health.said)) and "refused" not in health.said:  # then it is to be brought back
+        return told[1], told[2].format(host=address.host, port=address.port)
+    for word, text, command in () if address.is_amqp else _BY_WORD:
+        if word in health.said:
+            return text, address.cli(_filled_in(command, health.said, address))
+    return (_of_rabbitmq if address.is_amqp else _of_redis)(health, address)
 
 
 class Address:
@@ -157,16 +133,6 @@ class Address:
 def _meaning(health: Health) -> Any:
     told = told_by_the_network(health.said)
     return format_lazy(told[0], name=_("the broker")) if told else _FOUND[health.condition]
-
-
-def _remedy(health: Health, address: Address) -> tuple[Text, str]:
-    if (told := told_by_the_network(health.said)) and "refused" not in health.said:  # then it is to be brought back
-        return told[1], told[2].format(host=address.host, port=address.port)
-    if not address.is_amqp:
-        for word, remedy, command in _BY_WORD:
-            if word in health.said:
-                return remedy, address.cli(_filled_in(command, health.said, address))
-    return (_of_rabbitmq if address.is_amqp else _of_redis)(health, address)
 
 
 def _filled_in(command: str, said: str, address: Address) -> str:

@@ -6,9 +6,8 @@ from typing import Any, Final
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, observed
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.routing.ownership import platform_owner
 
 MIN_RABBITMQ: Final = (3, 10)
 MIN_REDIS: Final = (6, 2)
@@ -122,9 +121,7 @@ def _told(
     is_right: bool, name: str, what: Text, *, found: Text, wanted: Text, remedy: Text, command: str = ""
 ) -> Diagnosis:
     about = Resource(Kind.SETTING, name)
-    if is_right:
-        return Diagnosis(about, what, Status.OK, found, wanted)
-    return Diagnosis(about, what, Status.FINDING, found, wanted, remedy, platform_owner(), command=command)
+    return observed(is_right, what, about=about, found=found, wanted=wanted, remedy=remedy, command=command)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

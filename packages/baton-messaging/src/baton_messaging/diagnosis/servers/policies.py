@@ -13,9 +13,8 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.servers.broker import Address
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.routing.ownership import platform_owner
 
 _LENGTHS = ("x-max-length", "x-max-length-bytes")
 
@@ -42,14 +41,12 @@ def has_declared_length(queue: str) -> bool:
 
 def _of_policy(queues: Iterable[str], found: Any, remedy: Text) -> Diagnosis:
     names = ", ".join(sorted(queues))
-    return Diagnosis(
+    return finding(
         Resource(Kind.SETTING, f"policies of {names}"),
         _("policies of the broker"),
-        Status.FINDING,
-        format_lazy(found, queues=names),
-        _("queues as they are declared"),
-        remedy,
-        platform_owner(),
+        found=format_lazy(found, queues=names),
+        wanted=_("queues as they are declared"),
+        remedy=remedy,
         command=f"rabbitmqctl list_policies -p {shlex.quote(Address.current().vhost)}",
         confidence=Confidence.LIKELY,
     )

@@ -11,11 +11,11 @@ from baton_messaging.diagnosis.servers.network_words import told_by_the_network
 from baton_messaging.diagnosis.servers.smtp import told_by_smtp
 from baton_messaging.health.certificates import WARN_DAYS
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
-from baton_messaging.routing.ownership import platform_owner
 
+WANTED: Final = _("a server that does what the work needs")
 _FOUND: Final[Mapping[Condition, Any]] = {
     Condition.AWAY: _("{name} does not answer"),
     Condition.REFUSES: _("{name} refuses"),
@@ -42,16 +42,6 @@ _SETTINGS: Final = {
 }
 
 
-def resource_of(health: Health) -> Resource:
-    """Return what the diagnoses are about: consumers name it in ``depends_on``."""
-    return Resource(Kind.SERVICE, health.name)
-
-
-def what_of(health: Health) -> Text:
-    """Return the name of the question."""
-    return health.name
-
-
 def well(health: Health) -> Text:
     """Return what is said of a server that does the work."""
     return format_lazy(
@@ -59,22 +49,19 @@ def well(health: Health) -> Text:
     )
 
 
-def trouble(health: Health) -> Diagnosis:
-    """Return what it says, and what is to be done."""
+def found(health: Health) -> Text:
+    """Return what it says."""
     words = ": ".join(part for part in (health.server, health.said) if part)
-    setting = _SETTINGS.get(health.name, "")
-    meaning, remedy, command = meaning_of(health)
-    return Diagnosis(
-        resource_of(health),
-        what_of(health),
-        Status.FINDING,
-        format_lazy("{found} ({words})", found=format_lazy(meaning, name=health.name), words=words),
-        _("a server that does what the work needs"),
-        format_lazy("{remedy} ({setting})", remedy=remedy, setting=setting) if setting else remedy,
-        platform_owner(),
-        command=str(health.facts.get("command") or command),
-        stops_work=True,
-    )
+    text = format_lazy(meaning_of(health)[0], name=health.name)
+    return format_lazy("{found} ({words})", found=text, words=words)
+
+
+def remedy(health: Health) -> tuple[Text, str]:
+    """Return what is to be done, and a command that does it, or shows more."""
+    _meaning, text, command = meaning_of(health)
+    if setting := _SETTINGS.get(health.name):
+        text = format_lazy("{remedy} ({setting})", remedy=text, setting=setting)
+    return text, str(health.facts.get("command") or command)
 
 
 def meaning_of(health: Health) -> tuple[Any, Text, str]:
@@ -82,19 +69,14 @@ def meaning_of(health: Health) -> tuple[Any, Text, str]:
     if health.name == MAIL and (reply := told_by_smtp(health.said)):
         return *reply, ""
     if told := told_by_the_network(health.said):
-        meaning, remedy, command = told
+        meaning, step, command = told
         host, _colon, port = health.server.rpartition(":")
         is_filled = bool(host) and port.isdecimal()
-        return meaning, remedy, command.format(host=host, port=port) if is_filled else ""
+        return meaning, step, command.format(host=host, port=port) if is_filled else ""
     return _FOUND[health.condition], _REMEDIES[health.condition], ""
 
 
 def observations(health: Health) -> Iterator[Diagnosis]:
-    """Return what will be wrong soon: a certificate that ends."""
-    yield from certificates(health)
-
-
-def certificates(health: Health) -> Iterator[Diagnosis]:
     """Return a warning before a certificate of the server, or of one that the check has spoken to, ends."""
     told = {**(health.facts.get("certificates") or {}), health.server or health.name: health.facts.get("certificate")}
     for server, certificate in told.items():
@@ -104,12 +86,10 @@ def certificates(health: Health) -> Iterator[Diagnosis]:
 
 def _ending(server: str, certificate: Mapping[str, Any]) -> Diagnosis:
     ends_at = datetime.fromisoformat(certificate["ends_at"])
-    return Diagnosis(
+    return finding(
         Resource(Kind.SETTING, f"certificate of {server}"),
         format_lazy(_("certificate of {name}"), name=server),
-        Status.FINDING,
-        format_lazy(_("ends in {days} days, on {day}"), days=certificate["days_left"], day=f"{ends_at:%Y-%m-%d}"),
-        format_lazy(_("{days} days or more"), days=WARN_DAYS),
-        _("Renew it: when it has ended, nothing that needs this server works."),
-        platform_owner(),
+        found=format_lazy(_("ends in {days} days, on {day}"), days=certificate["days_left"], day=f"{ends_at:%Y-%m-%d}"),
+        wanted=format_lazy(_("{days} days or more"), days=WARN_DAYS),
+        remedy=_("Renew it: when it has ended, nothing that needs this server works."),
     )

@@ -8,11 +8,10 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis import commands
-from baton_messaging.health.diagnosis import Diagnosis, Status, Text
-from baton_messaging.health.locks import Session
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding
+from baton_messaging.health.locks import PREPARED_PID, Session
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
-from baton_messaging.routing.ownership import platform_owner
 
 #: Seconds that others may wait for a session before it is told of: a busy row is waited for now and then.
 MAX_BLOCKED_SECONDS: Final = 5.0
@@ -30,37 +29,42 @@ def told(session: Mapping[str, Any]) -> str:
         str(session.get("client") or ""),
         f"{session.get('state') or ''} since {_time(session.get('since'))}".strip(),
     ]
-    return f"{session['pid']} ({', '.join(part for part in parts if part)})"
+    name = f"prepared transaction {session['gid']}" if session.get("gid") else str(session["pid"])
+    return f"{name} ({', '.join(part for part in parts if part)})"
 
 
-def waiting_sessions(facts: Mapping[str, Any], now: datetime | None) -> Iterator[Diagnosis]:
+def ending(session: Mapping[str, Any]) -> str:
+    """Return the command that ends it."""
+    return commands.sql(Session(session["pid"], gid=session.get("gid") or "").ending)
+
+
+def waiting_sessions(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     """Return the sessions that others wait for, and those that hold what nobody waits for yet."""
     blocking = set()
     for session in facts.get("blockers") or ():
-        since = _moment(session.get("blocks_since"))
-        if _is_forgotten(session) or not since or not now or (now - since).total_seconds() >= MAX_BLOCKED_SECONDS:
-            blocking.add(session["pid"])
-            yield _blocker(session, since)
+        if _is_forgotten(session) or session["blocks_seconds"] >= MAX_BLOCKED_SECONDS:
+            blocking |= {session["pid"], session.get("gid")}
+            yield _blocker(session)
     for session in facts.get("idle_in_transaction") or ():
         if session["pid"] not in blocking and (session.get("seconds") or 0) >= MAX_IDLE_SECONDS:
             yield _idle(session)
     for transaction in facts.get("prepared_transactions") or ():
-        if (transaction.get("seconds") or 0) >= MAX_IDLE_SECONDS:
+        if transaction["gid"] not in blocking and (transaction.get("seconds") or 0) >= MAX_IDLE_SECONDS:
             yield _prepared(transaction)
     yield from _horizon(facts)
 
 
 def _is_forgotten(session: Mapping[str, Any]) -> bool:
     """Tell whether it does nothing while others wait for it, and is none of ours: it goes on when a person does."""
-    is_idle = str(session.get("state") or "").startswith("idle")
-    return is_idle and not Session(0, application=str(session.get("application") or "")).is_ours
+    one = Session(session["pid"], application=session.get("application") or "", state=session.get("state") or "")
+    return one.is_forgotten and not one.is_ours
 
 
-def _blocker(session: Mapping[str, Any], since: datetime | None) -> Diagnosis:
+def _blocker(session: Mapping[str, Any]) -> Diagnosis:
     blocks = session.get("blocks") or ()
     found = _("session {session} holds what {count} others wait for ({pids}); its last statement: {statement}")
-    return _finding(
-        f"session {session['pid']}",
+    return _in_the_way(
+        f"session {session.get('gid') or session['pid']}",
         _("a session that others wait for"),
         format_lazy(
             found,
@@ -70,14 +74,14 @@ def _blocker(session: Mapping[str, Any], since: datetime | None) -> Diagnosis:
             statement=session.get("statement") or "?",
         ),
         format_lazy(_("Let {user} end the transaction, or end its session."), user=session.get("user") or "?"),
-        commands.sql(f"SELECT pg_terminate_backend({session['pid']})"),
-        since=since,
+        ending(session),
+        since=_moment(session.get("since")),
     )
 
 
 def _idle(session: Mapping[str, Any]) -> Diagnosis:
     found = _("session {session} has left a transaction open for {age}; its last statement: {statement}")
-    return _finding(
+    return _in_the_way(
         f"session {session['pid']}",
         _("a transaction that was left open"),
         format_lazy(
@@ -87,19 +91,19 @@ def _idle(session: Mapping[str, Any]) -> Diagnosis:
             statement=session.get("statement") or "?",
         ),
         _("End it: it keeps locks, and old rows from being vacuumed away."),
-        commands.sql(f"SELECT pg_terminate_backend({session['pid']})"),
+        ending(session),
         since=_moment(session.get("since")),
     )
 
 
 def _prepared(transaction: Mapping[str, Any]) -> Diagnosis:
     found = _("prepared transaction {name} of {user} is open for {age}")
-    return _finding(
+    return _in_the_way(
         f"prepared {transaction['gid']}",
         _("a transaction that was left open"),
         format_lazy(found, name=transaction["gid"], user=transaction["user"], age=duration(transaction.get("seconds"))),
         _("Commit or roll it back: it keeps its locks over restarts."),
-        commands.sql(f"ROLLBACK PREPARED '{transaction['gid']}'"),
+        ending({**transaction, "pid": PREPARED_PID}),
         since=_moment(transaction.get("since")),
     )
 
@@ -108,7 +112,7 @@ def _horizon(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
     for holder in facts.get("xmin_holders") or ():
         if (holder.get("xmin_age") or 0) > MAX_XMIN_AGE:
             found = _("{kind} {name} ({user}, {application}) keeps all rows of the last {count} transactions")
-            yield _finding(
+            yield _in_the_way(
                 f"xmin {holder['name']}",
                 _("old rows that cannot be vacuumed away"),
                 format_lazy(
@@ -137,20 +141,11 @@ def _release(holder: Mapping[str, Any]) -> str:
             return commands.sql("SELECT application_name, backend_xmin FROM pg_stat_replication")
 
 
-def _finding(
+def _in_the_way(
     name: str, what: Text, found: Text, remedy: Text, command: str, *, since: datetime | None = None
 ) -> Diagnosis:
-    return Diagnosis(
-        Resource(Kind.DATA, name),
-        what,
-        Status.FINDING,
-        found,
-        _("none"),
-        remedy,
-        platform_owner(),
-        command=command,
-        since=since,
-    )
+    about = Resource(Kind.DATA, name)
+    return finding(about, what, found=found, wanted=_("none"), remedy=remedy, command=command, since=since)
 
 
 def _moment(text: Any) -> datetime | None:

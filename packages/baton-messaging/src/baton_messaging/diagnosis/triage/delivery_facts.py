@@ -17,6 +17,17 @@ Where = Literal["queue", "taken", "dead letters"]
 
 
 @dataclass(frozen=True)
+class Future:
+    """A future message that has not become a row of the outbox: it waits until ``due_at``, or was cancelled."""
+
+    published_at: datetime
+    due_at: datetime
+    cancelled_at: datetime | None = None
+    cancelled_by: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Published:
     """A row of the outbox, as one consumer is concerned. ``ahead_count``: unsent rows before it."""
 
@@ -177,6 +188,7 @@ class Delivery:
     queue: str
     owner: Team
     limits: Limits = Limits()
+    future: Future | None = None
     published: Published | None = None
     processed: Processed | None = None
     failed: Failed | None = None

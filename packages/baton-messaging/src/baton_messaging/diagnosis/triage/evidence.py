@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, InFlight, Process
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Future, InFlight, Process
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot
 from baton_messaging.diagnosis.triage.verdict import Phrase, phrase
 from baton_messaging.health.diagnosis import Diagnosis
@@ -40,6 +40,9 @@ def evidence_of(cause: Diagnosis) -> Phrase:
 
 def _outbox(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
     row = delivery.published
+    if delivery.future:
+        yield from _future(delivery.future)
+        return
     if row is None:
         yield phrase("not_in_outbox")
         return
@@ -55,6 +58,13 @@ def _outbox(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
     ahead_seconds = (row.occurred_at - facts.now).total_seconds()
     if ahead_seconds > CLOCK_SLACK_SECONDS:
         yield phrase("producer_clock", seconds=ahead_seconds)
+
+
+def _future(future: Future) -> Iterator[Phrase]:
+    yield phrase("future", at=future.published_at, due_at=future.due_at)
+    if future.cancelled_at:
+        code = "cancelled_why" if future.why else "cancelled"
+        yield phrase(code, at=future.cancelled_at, by=future.cancelled_by, why=future.why)
 
 
 def _relays(facts: Facts) -> Iterator[Phrase]:

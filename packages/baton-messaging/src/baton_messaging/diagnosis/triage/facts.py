@@ -80,6 +80,7 @@ class Facts:
     platform: Team
     key: str = ""
     events: frozenset[str] = frozenset()  # that the outbox has of the key
+    later: tuple[tuple[str, datetime], ...] = ()  # events of the key that will follow, and when
     subjects: tuple[Subject, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
     processes: tuple[Process, ...] = ()

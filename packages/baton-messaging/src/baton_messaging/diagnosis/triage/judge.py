@@ -8,6 +8,7 @@ one that the message meets first, and the evidence both.
 from collections.abc import Iterator
 from typing import Final
 
+from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.rendering import waiting_names
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.evidence import evidence_of, phrase_of_session, trail
@@ -18,12 +19,14 @@ from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
 from baton_messaging.diagnosis.triage.rules.causes import explained, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion, Rule
 from baton_messaging.diagnosis.triage.rules.locks import waits_for_lock
+from baton_messaging.diagnosis.triage.rules.not_due import not_due
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind
 
 _RULES: Final[tuple[Rule, ...]] = (
+    not_due,
     work_failed,
     processed,
     dead,
@@ -113,7 +116,11 @@ def _why_away(database: Reach) -> tuple[Phrase, Step, tuple[Phrase, ...]]:
         detail = phrase("table_locked", table=table)
         session = Phrase("lock_holder", phrase_of_session(holder).values)
         statement = phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
-        return detail, Step("end_table_lock", {"pid": str(holder.pid)}, command=holder.command), (session, statement)
+        return (
+            detail,
+            Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending)),
+            (session, statement),
+        )
     if database.is_of_other_release:
         evidence = phrase("database_silent", error=database.error)
         return phrase("other_release"), Step("migrate", command="python manage.py migrate"), (evidence,)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db import OperationalError, ProgrammingError
 
@@ -13,8 +13,10 @@ from baton_messaging.diagnosis.triage.gather.gather import gather, without_datab
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
-from baton_messaging.diagnosis.triage.wording import evidence_texts, question_texts, state_text, step_text
+from baton_messaging.diagnosis.triage.wording import evidence_texts, later_texts, question_texts, state_text, step_text
 from baton_messaging.health.wording import CONFIDENCES
+
+_ENDS: Final = (State.DONE, State.DEAD, State.CANCELLED, State.NOT_PUBLISHED, State.ROW_GONE)
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Report:
     asked_at: datetime
     verdicts: tuple[Answer, ...]
     is_unheard_of: bool = False
+    later: tuple[str, ...] = ()  # what will follow, and when, in words
 
     @property
     def needs_person(self) -> bool:
@@ -79,7 +82,7 @@ class Report:
     @property
     def is_over(self) -> bool:
         """Tell whether nothing changes any more without a person."""
-        return all(answer.state in ("done", "dead", "not published", "row gone") for answer in self.verdicts)
+        return all(answer.state in _ENDS for answer in self.verdicts)
 
     @property
     def owners(self) -> list[str]:
@@ -92,6 +95,7 @@ class Report:
             "id": self.id,
             "asked_at": self.asked_at.isoformat(),
             "needs_person": self.needs_person,
+            "later": list(self.later),
             "verdicts": [asdict(answer) for answer in self.verdicts],
         }
 
@@ -100,17 +104,21 @@ def colour_of(state: str, *, needs_person: bool) -> str:
     """Return ``resolved``, ``requested`` (under way) or ``open`` (a person must act): the desk's words for colours."""
     if needs_person:
         return "open"
-    return "resolved" if state == State.DONE else "discarded" if state == State.DEAD else "requested"
+    if state == State.DONE:
+        return "resolved"
+    return "discarded" if state in (State.DEAD, State.CANCELLED) else "requested"
 
 
 def triage(text: str) -> Report:
-    """Answer for one id: of an order, export or message, or the number of a dead letter. Raises BadId.
+    """Answer for one id, or for the number that people call its row by. Raises BadId, AmbiguousId.
 
     A database that breaks off, or a table that is locked, is an answer, too.
     """
     try:
         with statement_deadline():
-            (facts,) = gather([look_up(text)])
+            found = look_up(text)
+            text = found.key if found.is_called else text
+            (facts,) = gather([found])
     except (OperationalError, ProgrammingError) as error:
         facts = without_database(reach_after(error))
     return report(text, facts)
@@ -126,7 +134,7 @@ def report(text: str, facts: Facts) -> Report:
     """Put the verdicts on some facts into words."""
     verdicts = tuple(_answer(verdict, facts.now) for verdict in judge(facts))
     is_unheard_of = facts.database.answers and not (facts.subjects or facts.deliveries or facts.events)
-    return Report(text, facts.now, verdicts, is_unheard_of)
+    return Report(text, facts.now, verdicts, is_unheard_of, tuple(later_texts(facts)))
 
 
 def next_step(verdict: Verdict, now: datetime) -> NextStep:

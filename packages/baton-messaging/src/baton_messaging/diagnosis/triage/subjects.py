@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
+from typing import Final
 from uuid import UUID
 
 from django.utils.functional import Promise
@@ -15,7 +17,9 @@ from django.utils.functional import Promise
 from baton_messaging.diagnosis.triage.facts import Subject
 from baton_messaging.routing.discovery import Registry
 
+MAX_CALLED: Final = 10  # of a kind; of more than a person reads, the rest of the number must be typed
 Find = Callable[[Collection[str]], Mapping[str, Subject]]
+FindCalled = Callable[[str], Iterable[str]]
 Unsettled = Callable[[datetime, int], Iterable[str]]
 
 
@@ -25,6 +29,8 @@ class SubjectKind:
 
     ``first_event`` is published by the commit that makes the row; ``queue`` names the row's owner.
     ``find(keys)`` leaves out keys without such a row; it must not raise for what is no id of its own.
+    ``called(text)`` returns the keys of the rows that people call by a text, a number on a page or in a mail; at most
+    ``MAX_CALLED`` of them are told apart.
     ``unsettled(before, limit)`` returns keys of rows made before a time that have not come to their end.
     """
 
@@ -34,6 +40,7 @@ class SubjectKind:
     queue: str
     find: Find
     unsettled: Unsettled
+    called: FindCalled | None = None
 
 
 _KINDS: Registry[str, SubjectKind] = Registry("triage")
@@ -47,6 +54,11 @@ def register(kind: SubjectKind) -> None:
 def all_kinds() -> list[SubjectKind]:
     """Return what is registered, in that order."""
     return list(_KINDS.all().values())
+
+
+def find_called(text: str) -> list[tuple[str, str]]:
+    """Return the name of the kind and the key of each row that people call by a text."""
+    return [(kind.name, key) for kind in all_kinds() if kind.called for key in islice(kind.called(text), MAX_CALLED)]
 
 
 def label_of(name: str) -> str:

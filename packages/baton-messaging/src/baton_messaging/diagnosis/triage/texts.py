@@ -14,6 +14,9 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "contradiction": _("%(what)s: %(found)s"),
     "awaited": _("every message is processed, and yet none of these was published: %(events)s"),
     # The outbox
+    "future": _("published %(at)s, to be sent at %(due_at)s"),
+    "cancelled": _("cancelled %(at)s by %(by)s"),
+    "cancelled_why": _("cancelled %(at)s by %(by)s: %(why)s"),
     "not_in_outbox": _("the outbox does not have it any more"),
     "published": _("published %(at)s, confirmed by the broker %(confirmed_at)s"),
     "sent_to_this_one": _("published %(at)s, confirmed for this consumer, not yet for all"),
@@ -92,6 +95,8 @@ DETAILS: Final[dict[str, Promise]] = {
     "follow_up_missing": _("what it waits for was not published"),
     "forgotten": _("settled long ago"),
     "too_old_to_tell": _("older than what is kept"),
+    "due_at": _("due at %(at)s"),
+    "cancelled_by": _("by %(by)s at %(at)s"),
     "before_it": _("%(count)s before it"),
     "at_most_before_it": _("at most %(count)s before it"),
     "relay_does_nothing": _("a relay lives, and nothing leaves"),
@@ -159,6 +164,7 @@ STEPS: Final[dict[str, Promise]] = {
     "remedy": _("%(remedy)s"),
     "wait": _("Wait: it goes on by itself."),
     "wait_until": _("Wait until %(at)s: it is tried again by itself."),
+    "wait_until_due": _("Wait until %(at)s: it is sent then. Until then it can be cancelled or moved."),
     "wait_for_reconciler": _("Wait a minute: the reconciler sends it again."),
     "wait_for_grace": _("Wait: the reconciler sends it again within a minute from %(at)s on, when it is old enough."),
     "wait_for_collector": _(

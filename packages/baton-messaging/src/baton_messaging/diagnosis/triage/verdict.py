@@ -15,6 +15,8 @@ class State(StrEnum):
 
     NOT_PUBLISHED = "not published"
     ROW_GONE = "row gone"
+    NOT_DUE = "not due yet"
+    CANCELLED = "cancelled"
     WAITING = "waiting for the relay"
     RELAY_STALLED = "relay stalled"
     HELD = "held"

@@ -11,6 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.subjects import label_of
 from baton_messaging.diagnosis.triage.texts import DETAILS, EVIDENCE, QUESTIONS, STEPS
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict
@@ -20,6 +21,8 @@ from baton_messaging.models.dead_letter import Reason
 STATES: Final[dict[State, Promise]] = {
     State.NOT_PUBLISHED: gettext_lazy("not published"),
     State.ROW_GONE: gettext_lazy("its row is gone"),
+    State.NOT_DUE: gettext_lazy("not due yet"),
+    State.CANCELLED: gettext_lazy("cancelled"),
     State.WAITING: gettext_lazy("waiting for the relay"),
     State.RELAY_STALLED: gettext_lazy("relay stalled"),
     State.HELD: gettext_lazy("held"),
@@ -51,6 +54,12 @@ def evidence_texts(verdict: Verdict, *, now: datetime) -> list[str]:
 def question_texts(verdict: Verdict, *, now: datetime) -> list[str]:
     """Return the questions that stay open."""
     return [_text(QUESTIONS, line, now) for line in verdict.open_questions]
+
+
+def later_texts(facts: Facts) -> list[str]:
+    """Return what will follow, and when."""
+    text = _("%(event)s is to be sent at %(at)s")
+    return [text % {"event": name, "at": _shown("at", at, facts.now)} for name, at in facts.later]
 
 
 def step_text(step: Step, *, now: datetime) -> str:

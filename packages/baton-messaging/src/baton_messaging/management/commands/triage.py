@@ -43,7 +43,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         lookup = parser.add_mutually_exclusive_group(required=True)
         lookup.add_argument(
-            "id", nargs="?", help="of an order, export or message (a UUID), or the number of a dead letter"
+            "id", nargs="?", help="number or id of an order or export, id of a message, or number of a dead letter"
         )
         lookup.add_argument(
             "--stuck", action="store_true", help="instead: all that is not settled, by verdict and owner"
@@ -98,6 +98,8 @@ class Command(BaseCommand):
                 self.stdout.write(f"          {line}")
             self.stdout.write(f"  next    {answer.next_step.text}")
             self._tell_where(answer)
+        for line in report.later:
+            self.stdout.write(f"later     {line}")
 
     def _tell_where(self, answer: Answer) -> None:
         for more in (answer.next_step.command, answer.next_step.url):

@@ -2,9 +2,9 @@
 
 from django.apps import apps
 
-from baton_messaging.ui.admin import dead_letters, flow_control, tables
+from baton_messaging.ui.admin import dead_letters, flow_control, future_messages, tables
 
-__all__ = ["dead_letters", "flow_control", "tables"]
+__all__ = ["dead_letters", "flow_control", "future_messages", "tables"]
 
 if apps.is_installed("django_celery_results"):
     from baton_messaging.ui.admin import results

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import Annotated, Any, Final
-from uuid import UUID
 
 from django.http import HttpRequest
 from ninja import Path, Router, Schema
@@ -12,6 +11,7 @@ from ninja.security import django_auth_is_staff
 from pydantic import BaseModel
 
 from baton_messaging.audit.rights import Right
+from baton_messaging.diagnosis.triage.lookup import AmbiguousId, BadId
 from baton_messaging.diagnosis.triage.report import triage
 from baton_messaging.ui.api.rights import demand
 from baton_messaging.ui.api.schemas import Refusal
@@ -68,10 +68,11 @@ class TriageOut(Schema):
     asked_at: datetime
     needs_person: bool
     verdicts: list[VerdictOut]
+    later: list[str]
 
 
 def router_for(kind: str, *, refusal: type[Schema | BaseModel] = Refusal, operation_id: str | None = None) -> Router:
-    """Return a router with ``GET /{<kind>_id}/triage`` for a kind of rows whose ids are UUIDs.
+    """Return a router with ``GET /{<kind>_id}/triage`` for a kind of rows, by their id or by what people call them.
 
     Mount it where the kind's own API is: ``api.add_router("/orders", router_for("order"))``. ``kind`` is the name that
     the app registered (``baton_messaging.extend.triage``). ``refusal`` is the schema of the project's refusals, and
@@ -82,19 +83,23 @@ def router_for(kind: str, *, refusal: type[Schema | BaseModel] = Refusal, operat
 
     @router.get(
         f"/{{{kind}_id}}/triage",
-        response={200: TriageOut, 401: refusal, 403: refusal, 404: refusal},
+        response={200: TriageOut, 401: refusal, 403: refusal, 404: refusal, 409: refusal},
         summary="See whose it is",
         description=(
             "Return one verdict per message and consumer, with evidence, owner and next step. For staff.\n\n"
-            f"404 when neither {named} nor a message has this id."
+            f"Takes the id, or the number that pages and mails call {named} by. 404 when neither {named} nor a message "
+            "has it, 409 when several are called so: their ids are in the detail."
         ),
         operation_id=operation_id,
     )
-    def triage_subject(
-        request: HttpRequest, subject_id: Annotated[UUID, Path(alias=f"{kind}_id")]
-    ) -> Answer[TriageOut]:
+    def triage_subject(request: HttpRequest, subject_id: Annotated[str, Path(alias=f"{kind}_id")]) -> Answer[TriageOut]:
         demand(request, Right.SEE_TRIAGE)
-        report = triage(str(subject_id))
+        try:
+            report = triage(subject_id)
+        except AmbiguousId as several:
+            raise HttpError(409, str(several)) from several
+        except BadId as error:
+            raise HttpError(404, str(error)) from error
         if report.is_unheard_of:
             raise HttpError(404, f"Expected the id of {named}, found none with {subject_id}.")
         return Answer(200, TriageOut.model_validate(report.as_dict()))

@@ -47,6 +47,15 @@ class WhyForm(forms.Form):
     )
 
 
+class MoveForm(WhyForm):
+    """Another time, and why."""
+
+    due_at = forms.DateTimeField(
+        label=_("Due at (UTC)"), widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"})
+    )
+    field_order = ["due_at", "why"]
+
+
 class OptionalWhyForm(WhyForm):
     """A reason that may be given."""
 

@@ -12,16 +12,17 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from baton_messaging.audit.rights import Right
-from baton_messaging.diagnosis.links import has_path
+from baton_messaging.database.text import typed_id
+from baton_messaging.diagnosis.links import dead_letter_link, has_path, triage_link
 from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
-from baton_messaging.diagnosis.triage.lookup import BadId, look_up
+from baton_messaging.diagnosis.triage.lookup import AmbiguousId, BadId, look_up
 from baton_messaging.diagnosis.triage.report import Report, triage
 from baton_messaging.diagnosis.triage.stuck import OLDER_THAN, Survey, survey_or_report
 from baton_messaging.health.wording import duration
 from baton_messaging.ui.frame import frame
 from baton_messaging.ui.guard import needing
 
-BAD_REQUEST = 400
+MULTIPLE_CHOICES, BAD_REQUEST = 300, 400
 #: Seconds that a person may ask for.
 AGES: Final = (60, 300, 3_600, 86_400, 604_800)
 
@@ -36,6 +37,8 @@ def triage_page(request: HttpRequest, subject_id: str | UUID) -> HttpResponse:
     asked_id = str(subject_id)
     try:
         report = triage(asked_id)
+    except AmbiguousId as several:
+        return _choice(request, several, asked_id)
     except BadId as refusal:
         return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=asked_id)
     context: dict[str, Any] = {"report": report, "asked_id": asked_id}
@@ -51,20 +54,37 @@ def stuck_page(request: HttpRequest) -> HttpResponse:
     """Show what is not settled, by verdict and owner; with ``?id=`` go to that one."""
     wanted = request.GET.get("id", "").strip()
     if wanted:
-        try:
-            with statement_deadline():
-                look_up(wanted)
-        except BadId as refusal:
-            return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=wanted)
-        except OperationalError:
-            return triage_page(request, wanted)  # which tells what does not answer
-        return redirect("triage_of", wanted) if has_path(wanted) else triage_page(request, wanted)
+        return _lead(request, wanted)
     if request.headers.get("HX-Request"):
         found = _survey(request)
         if isinstance(found, Report):
             return render(request, "baton_messaging/triage/_verdicts.html", {"report": found})
         return render(request, "baton_messaging/triage/_stuck.html", {"survey": _of_asked_owner(request, found)})
     return _stuck_page(request)
+
+
+def _lead(request: HttpRequest, wanted: str) -> HttpResponse:
+    """Go to the page of what was typed."""
+    try:
+        with statement_deadline():
+            found = look_up(wanted)
+    except AmbiguousId as several:
+        return _choice(request, several, wanted)
+    except BadId as refusal:
+        return _stuck_page(request, status=BAD_REQUEST, refusal=refusal, asked_id=wanted)
+    except OperationalError:
+        return triage_page(request, wanted)  # which tells what does not answer
+    subject_id = found.key if found.is_called or found.key == wanted else typed_id(wanted)
+    return redirect("triage_of", subject_id) if has_path(subject_id) else triage_page(request, subject_id)
+
+
+def _choice(request: HttpRequest, several: AmbiguousId, asked_id: str) -> HttpResponse:
+    """Show all that is called so."""
+    links = [
+        (kind, key, dead_letter_link(int(key)) if key.isdecimal() else triage_link(key))
+        for kind, key in several.candidates
+    ]
+    return _page(request, "choice.html", title=_("Which one?"), status=MULTIPLE_CHOICES, links=links, asked_id=asked_id)
 
 
 def _survey(request: HttpRequest) -> Survey | Report:

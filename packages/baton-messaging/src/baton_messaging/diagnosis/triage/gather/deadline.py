@@ -18,7 +18,7 @@ from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.database.errors import takes_writes
 from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Reach
 from baton_messaging.health.answers import NoAnswer, answers_within
-from baton_messaging.health.locks import Session, table_lock
+from baton_messaging.health.locks import Session, table_locks
 from baton_messaging.health.refusals import classify
 
 SEARCH_SECONDS: Final = 0.5  # the depth alone is known much sooner
@@ -95,7 +95,7 @@ def database_reach() -> Reach:
 
 def _table_lock(deadline: Deadline) -> tuple[str, Session] | None:
     with statements_within(deadline):
-        return table_lock()
+        return next(((lock.table, lock.holder) for lock in table_locks() if lock.is_total), None)
 
 
 def _takes_writes(deadline: Deadline) -> bool:

@@ -14,6 +14,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
     DeadLetterFacts,
     Delivery,
     Failed,
+    Future,
     Held,
     InFlight,
     Limits,
@@ -30,10 +31,10 @@ from baton_messaging.events import is_known
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.models import Attempt, Circuit, DeadLetter, FutureMessage, OutboxMessage, Pause, ProcessedMessage
 from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.models.heartbeat import Role
-from baton_messaging.routing.ownership import owner_as_kept, queue_name_of
+from baton_messaging.routing.ownership import owner_as_kept, owner_of, queue_name_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.subscriptions import subscriptions_of
 
@@ -46,6 +47,8 @@ def deliveries_of(lookup: Lookup, snapshot: Snapshot) -> Iterator[Delivery]:
     for place in _places(lookup, snapshot):
         if not lookup.consumer or place[1] == lookup.consumer:
             yield _delivery(place, rows.get(place[0]), snapshot)
+    for row in lookup.future:
+        yield from (_not_due(row, consumer) for consumer in _consumers_of(row.name))
     for dead_letter in lookup.dead_letters:
         if dead_letter.message_id is None:  # what is no envelope of ours has nothing but its dead letter
             yield _bare(dead_letter)
@@ -65,6 +68,22 @@ def _consumers(row: OutboxMessage) -> list[str]:
     if not is_known(row.name):
         return [RELAY]  # its consumers are not known; the relay keeps it, and in the end dead-letters it
     return [known.consumer for known in subscriptions_of(row.name) if row.is_for(known.consumer)]
+
+
+def _consumers_of(event_name: str) -> list[str]:
+    """Return who would be sent an event now; the relay, if this release does not know it."""
+    return [known.consumer for known in subscriptions_of(event_name)] if is_known(event_name) else [RELAY]
+
+
+def _not_due(row: FutureMessage, consumer: str) -> Delivery:
+    return Delivery(
+        consumer=consumer,
+        event=row.name,
+        message_id=row.message_id,
+        queue=queue_name_of(consumer),
+        owner=owner_of(consumer),
+        future=Future(row.published_at, row.due_at, row.cancelled_at, row.cancelled_by, row.why),
+    )
 
 
 def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> Delivery:

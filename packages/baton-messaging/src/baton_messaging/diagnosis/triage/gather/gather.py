@@ -50,6 +50,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         platform=platform_owner(),
         key=lookup.key,
         events=lookup.events,
+        later=tuple((row.name, row.due_at) for row in lookup.later),
         subjects=subjects,
         deliveries=_with_works(deliveries, subjects),
         processes=snapshot.processes,

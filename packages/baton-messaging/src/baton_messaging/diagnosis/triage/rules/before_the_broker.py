@@ -39,7 +39,7 @@ def in_outbox(delivery: Delivery, facts: Facts) -> Conclusion | None:
     row = delivery.published
     if row is None or delivery.position is not Position.UNSENT or delivery.seen:
         return None
-    stalled = _relay_or_broker(facts)
+    stalled = relay_or_broker(facts)
     if stalled:
         return stalled
     if row.refusal:
@@ -63,7 +63,7 @@ def waits_in_database(delivery: Delivery, facts: Facts) -> Conclusion | None:
     attempt = phrase("next_attempt", number=failed.number, max=delivery.limits.max_attempts, at=failed.due_at)
     if failed.due_at > facts.now:
         return Conclusion(State.RETRYING, delivery.owner, Step("wait_until", {"at": failed.due_at}), detail=attempt)
-    if stalled := _relay_or_broker(facts):
+    if stalled := relay_or_broker(facts):
         return stalled
     if facts.now - failed.due_at > OVERDUE:
         detail = phrase("relay_does_nothing")
@@ -84,7 +84,7 @@ def held(delivery: Delivery, facts: Facts) -> Conclusion | None:
     return Conclusion(State.HELD, delivery.owner, step, needs_person, phrase("open_circuit"))
 
 
-def _relay_or_broker(facts: Facts) -> Conclusion | None:
+def relay_or_broker(facts: Facts) -> Conclusion | None:
     """Return why nothing leaves. The broker first: without it no relay can work."""
 
     def stalled(step: Step, detail: Phrase) -> Conclusion:

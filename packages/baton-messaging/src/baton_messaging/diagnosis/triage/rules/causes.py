@@ -22,7 +22,7 @@ from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.conclusion import DOCTOR, Conclusion
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.causes import explains
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models.dead_letter import EXPIRED_BY_POLICY
 from baton_messaging.routing.ownership import queue_name_of
@@ -92,10 +92,9 @@ def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diag
     if conclusion.state not in (State.RETRYING, State.HELD) or not service or not told or not told.is_transient:
         return None
     error = " ".join((delivery.failed.error_text if delivery.failed else "").split())[:MAX_ERROR_CHARS]
-    return Diagnosis(
+    return finding(
         service,
-        what=service.name,
-        status=Status.FINDING,
+        service.name,
         found=format_lazy(_("{server} fails: {error}"), server=service.name, error=error or told.error_class),
         wanted=_("a server that does what the work needs"),
         remedy=_step_of_words(service.name, error)

@@ -1,6 +1,7 @@
 """Rule for a message whose handler waits for a lock: the session that holds it is at fault, not the consumer."""
 
 from baton_messaging.conf import Team
+from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.evidence import phrase_of_session
 from baton_messaging.diagnosis.triage.facts import Facts
@@ -19,7 +20,7 @@ def waits_for_lock(delivery: Delivery, facts: Facts) -> Conclusion | None:
     if holder.is_ours and not holder.is_forgotten:
         return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=detail)
     code = "end_prepared" if holder.pid == PREPARED_PID else "end_session"
-    step = Step(code, {"pid": str(holder.pid)}, command=holder.command)
+    step = Step(code, {"pid": str(holder.pid)}, command=commands.sql(holder.ending))
     return Conclusion(State.RUNNING, _owner(holder, facts), step, True, detail)
 
 
