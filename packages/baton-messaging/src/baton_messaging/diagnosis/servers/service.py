@@ -1,5 +1,6 @@
 """Mail, storage, and what else an app works with: its condition as a diagnosis. The platform runs these servers."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -9,9 +10,10 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.servers.network_words import told_by_the_network
 from baton_messaging.diagnosis.servers.smtp import told_by_smtp
+from baton_messaging.errors import TransientError
 from baton_messaging.health.certificates import WARN_DAYS
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Text, finding
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 
@@ -32,6 +34,7 @@ _REMEDIES: Final[Mapping[Condition, Text]] = {
     Condition.NOT_PERMITTED: _("Correct login, key or rights in the settings, or have them given back."),
     Condition.DIFFERENT: _("Compare its settings here with what it is."),
 }
+MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
 #: The name of Django's mail server among the checks.
 MAIL: Final = "mail"
 #: The settings of what Django itself knows.
@@ -74,6 +77,31 @@ def meaning_of(health: Health) -> tuple[Any, Text, str]:
         is_filled = bool(host) and port.isdecimal()
         return meaning, step, command.format(host=host, port=port) if is_filled else ""
     return _FOUND[health.condition], _REMEDIES[health.condition], ""
+
+
+def failing(name: str, error: str) -> Diagnosis:
+    """Return the diagnosis of a service on which consumers fail, as their error tells: no check has said so yet."""
+    said = " ".join(error.split())[:MAX_ERROR_CHARS]
+    told = (told_by_smtp(said) if name == MAIL else None) or told_by_the_network(said)
+    return finding(
+        Resource(Kind.SERVICE, name),
+        name,
+        found=format_lazy(_("{server} fails: {error}"), server=name, error=said),
+        wanted=WANTED,
+        remedy=told[1]
+        if told
+        else _("Look at that server and at its settings; what needs it is tried again by itself."),
+        command="python manage.py doctor",
+        confidence=Confidence.LIKELY,
+        stops_work=True,
+    )
+
+
+def is_of_outside(error_class: str) -> bool:
+    """Tell whether an error of this name is one of something outside: an app's own, or the operating system's."""
+    module, _dot, name = error_class.rpartition(".")
+    found = getattr(sys.modules.get(module or "builtins"), name, None)
+    return isinstance(found, type) and issubclass(found, TransientError | OSError)
 
 
 def observations(health: Health) -> Iterator[Diagnosis]:

@@ -1,7 +1,6 @@
 """Deliveries put together from a snapshot: each message on its way to each consumer."""
 
 import shlex
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
@@ -10,6 +9,7 @@ from celery import current_app
 
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.diagnosis.message_states import Place
+from baton_messaging.diagnosis.servers.service import is_of_outside
 from baton_messaging.diagnosis.triage.delivery_facts import (
     DeadLetterFacts,
     Delivery,
@@ -26,7 +26,6 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
 )
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
 from baton_messaging.diagnosis.triage.lookup import Lookup
-from baton_messaging.errors import TransientError
 from baton_messaging.events import is_known
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
@@ -197,15 +196,8 @@ def _failed(row: Attempt | None) -> Failed | None:
         row.sent_at,
         row.claimed_until,
         row.error_message,
-        _is_transient(row.error_class),
+        is_of_outside(row.error_class),
     )
-
-
-def _is_transient(error_class: str) -> bool:
-    """Tell whether an error of this name is one of something outside: an app's own, or the operating system's."""
-    module, _dot, name = error_class.rpartition(".")
-    found = getattr(sys.modules.get(module or "builtins"), name, None)
-    return isinstance(found, type) and issubclass(found, TransientError | OSError)
 
 
 def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
@@ -234,7 +226,7 @@ def _held(snapshot: Snapshot, consumer: str, event: str, key: str, message_id: U
             cause.opened_at,
             error_class=cause.error_class,
             next_probe_at=cause.next_probe_at,
-            is_transient=_is_transient(cause.error_class),
+            is_transient=is_of_outside(cause.error_class),
         )
     return None
 

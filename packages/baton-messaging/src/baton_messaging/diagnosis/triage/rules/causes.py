@@ -9,25 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from django.utils.text import format_lazy
-from django.utils.translation import gettext_lazy as _
-
 from baton_messaging.diagnosis.servers.broker_room import EVICTED
-from baton_messaging.diagnosis.servers.network_words import told_by_the_network
 from baton_messaging.diagnosis.servers.policies import letting_expire
-from baton_messaging.diagnosis.servers.service import MAIL
-from baton_messaging.diagnosis.servers.smtp import told_by_smtp
+from baton_messaging.diagnosis.servers.service import failing
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.rules.conclusion import DOCTOR, Conclusion
+from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.causes import explains
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text, finding
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models.dead_letter import EXPIRED_BY_POLICY
 from baton_messaging.routing.ownership import queue_name_of
 
-MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
 RELAY: Final = Resource(Kind.ROLE, "relay")
 BEAT: Final = Resource(Kind.ROLE, "beat")
 COLLECTOR: Final = Resource(Kind.ROLE, "collector")
@@ -91,25 +85,7 @@ def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diag
     service = next(_services(delivery, facts), None)
     if conclusion.state not in (State.RETRYING, State.HELD) or not service or not told or not told.is_transient:
         return None
-    error = " ".join((delivery.failed.error_text if delivery.failed else "").split())[:MAX_ERROR_CHARS]
-    return finding(
-        service,
-        service.name,
-        found=format_lazy(_("{server} fails: {error}"), server=service.name, error=error or told.error_class),
-        wanted=_("a server that does what the work needs"),
-        remedy=_step_of_words(service.name, error)
-        or _("Look at that server and at its settings; what needs it is tried again by itself."),
-        owner=facts.platform,
-        command=DOCTOR,
-        confidence=Confidence.LIKELY,
-        stops_work=True,
-    )
-
-
-def _step_of_words(service: str, error: str) -> Text | None:
-    """Return the step that the server's words ask for, as far as the error repeats them."""
-    told = (told_by_smtp(error) if service == MAIL else None) or told_by_the_network(error)
-    return told[1] if told else None
+    return failing(service.name, (delivery.failed.error_text if delivery.failed else "") or told.error_class)
 
 
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
