@@ -42,7 +42,7 @@ def explains(cause: Diagnosis, other: Diagnosis, needs: Needs) -> bool:
     if other.status is Status.OK:
         return False
     if cause.about in other.needs:
-        return True
+        return cause.about not in cause.needs  # else both would wait for each other, and be told by nobody
     if other.about == cause.about:
         return False
     return cause.about in _needed_by(other.about, needs) or _needs_the_kind(other.about, cause.about, needs)

@@ -114,7 +114,7 @@ class WiringWatch:
     def look(self) -> None:
         """Look at servers, keys and release; write down what was found, and say what differs."""
         with self.looking:
-            healths = self._check()
+            is_first = not self._looks
             found = {
                 "keys": wiring.keys(),
                 "release": wiring.release(),
@@ -123,9 +123,13 @@ class WiringWatch:
                 "process": {"id": wiring.process_id()},
                 "broker": self._broker(),
             }
-            self.health = [*healths, *self._what_was_met()]
-            found["storage"] = wiring.storage(healths) or self.wiring.get("storage", {})
+            found["storage"] = self.wiring.get("storage", {})
             self.wiring = {**found, "database": self.wiring.get("database", {"address": database_address(), "id": ""})}
+            if is_first:  # the checks take seconds, and others ask us now
+                self._write()
+            healths = self._check()
+            self.health = [*healths, *self._what_was_met()]
+            self.wiring["storage"] = wiring.storage(healths) or self.wiring["storage"]
             self._write()
             if self.is_written and not self._has_met_strangers:
                 self._has_met_strangers = True

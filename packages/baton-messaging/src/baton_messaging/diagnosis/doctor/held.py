@@ -94,10 +94,12 @@ def examine_services() -> Iterator[Diagnosis]:
     """Find servers on which consumers fail that name them (``depends_on``): the work meets more than any check asks."""
     recent = Attempt.objects.filter(sent_at=None, failed_at__gt=Now() - RECENT)
     errors = recent.order_by("consumer", "-failed_at").distinct("consumer")
+    found: dict[str, Diagnosis] = {}
     for consumer, error_class, text in errors.values_list("consumer", "error_class", "error_message"):
         for name in checks_of(consumer)[:1] if is_of_outside(error_class) else ():
-            told = failing(name, text or error_class)
-            yield replace(told, needs=(told.about,))  # its own check may say the same, and more
+            found.setdefault(name, failing(name, text or error_class))
+    # Its own check may say the same, and more.
+    yield from (replace(told, needs=(told.about,)) for told in found.values())
 
 
 @examines("retries", needs=(DATABASE,), is_quick=True)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.conf import Team
 from baton_messaging.diagnosis.servers.network_words import told_by_the_network
 from baton_messaging.diagnosis.servers.smtp import told_by_smtp
 from baton_messaging.errors import TransientError
@@ -79,7 +80,7 @@ def meaning_of(health: Health) -> tuple[Any, Text, str]:
     return _FOUND[health.condition], _REMEDIES[health.condition], ""
 
 
-def failing(name: str, error: str) -> Diagnosis:
+def failing(name: str, error: str, owner: Team | None = None) -> Diagnosis:
     """Return the diagnosis of a service on which consumers fail, as their error tells: no check has said so yet."""
     said = " ".join(error.split())[:MAX_ERROR_CHARS]
     told = (told_by_smtp(said) if name == MAIL else None) or told_by_the_network(said)
@@ -91,6 +92,7 @@ def failing(name: str, error: str) -> Diagnosis:
         remedy=told[1]
         if told
         else _("Look at that server and at its settings; what needs it is tried again by itself."),
+        owner=owner,
         command="python manage.py doctor",
         confidence=Confidence.LIKELY,
         stops_work=True,

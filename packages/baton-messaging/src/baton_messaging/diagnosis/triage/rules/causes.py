@@ -85,7 +85,8 @@ def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diag
     service = next(_services(delivery, facts), None)
     if conclusion.state not in (State.RETRYING, State.HELD) or not service or not told or not told.is_transient:
         return None
-    return failing(service.name, (delivery.failed.error_text if delivery.failed else "") or told.error_class)
+    error = (delivery.failed.error_text if delivery.failed else "") or told.error_class
+    return failing(service.name, error, facts.platform)
 
 
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
