@@ -83,6 +83,7 @@ $(VENV)/.python-ready:
 			"Name another: make $(MAKECMDGOALS) PYTHON=python3.13" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "Baton needs Python's module venv, which \`$(PYTHON)\` lacks (Debian, Ubuntu: apt install python3-venv)." >&2; exit 2; }
+	@echo "Making the virtual environment $(VENV)."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 

@@ -61,7 +61,7 @@ class Side:
             self.relayed_per_second.append(relayed)
 
     def _seconds_spent(self) -> float:
-        return seconds_spent(self.worker.session) if is_measurable() else 0.0
+        return seconds_spent(self.worker.pid) if is_measurable() else 0.0
 
     @property
     def spent(self) -> Figure:

@@ -6,75 +6,48 @@ its connections stay open. So work can be laid ready, and what does not take par
 
 import os
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from baton_dev.supervisor.tether import tethered
+from baton_dev.testing.processes import Process, alone
+from baton_dev.testing.processes import wait_until as poll_until
 
-ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 90
 STOP_SECONDS = 20
 
 
-class Child:
-    """A process of ours and its children, its output kept in a file."""
+class Child(Process):
+    """A process of ours and its children, which can be held still."""
 
     def __init__(self, command: Sequence[str], *, log: Path, env: dict[str, str] | None = None) -> None:
-        self.log = log
-        tied = tethered(command, signal.SIGKILL)  # held still, it would heed no other
-        with log.open("wb") as out:
-            self._process = subprocess.Popen(  # our own command
-                tied, cwd=ROOT, env=os.environ | (env or {}), stdout=out, stderr=out, start_new_session=True
-            )
-
-    @property
-    def session(self) -> int:
-        """Return what the process and all its children have in common."""
-        return self._process.pid
+        log.unlink(missing_ok=True)
+        super().__init__(command, log=log, env=env, start=alone)
 
     def says(self, text: str) -> bool:
         """Tell whether the text stands in the output. Raises RuntimeError when the process has ended."""
-        if self._process.poll() is not None:
+        if self.exit_code is not None:
             raise RuntimeError(f"A process of the bench ended by itself. What it said is in {self.log}.")
-        return text in self.log.read_text(errors="replace")
+        return text in self.output()
 
     def pause(self) -> None:
-        os.kill(self._process.pid, signal.SIGSTOP)
-
-    def resume(self) -> None:
-        os.kill(self._process.pid, signal.SIGCONT)
+        self.send(signal.SIGSTOP)
 
     @contextmanager
     def resumed(self) -> Iterator[None]:
         """Let the process run for as long as the block does."""
-        self.resume()
+        self.send(signal.SIGCONT)
         try:
             yield
         finally:
             self.pause()
 
-    def stop(self) -> None:
-        """Stop in good order; kill what has not ended by then."""
-        try:
-            self.resume()
-            self._process.terminate()
-            self._process.wait(STOP_SECONDS)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            pass
-        finally:
-            self._kill_group()
-            self._process.wait()
-
-    def _kill_group(self) -> None:
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
+    def stop(self, *, seconds: float = STOP_SECONDS) -> int:
+        """Stop in good order, also while held still; kill what has not ended by then."""
+        self.send(signal.SIGCONT)
+        return super().stop(seconds=seconds)
 
 
 def relay(log_dir: Path) -> Child:
@@ -103,10 +76,6 @@ def web_answers() -> bool:
         return False
 
 
-def wait_until(condition: Callable[[], object], *, what: str, seconds: float = START_SECONDS) -> None:
-    """Poll until the condition holds. Raises TimeoutError."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"Expected {what} within {seconds} s, and it did not come.")
-        time.sleep(0.05)
+def wait_until(condition: Callable[[], object], *, what: str) -> None:
+    """Poll until the condition holds, which on a busy machine may take long."""
+    poll_until(condition, seconds=START_SECONDS, what=what)

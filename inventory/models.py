@@ -24,6 +24,10 @@ class StockItemQuerySet(models.QuerySet["StockItem"]):
         rows = self.filter(sku__in=skus).order_by("sku").select_for_update(no_key=True)
         return dict(rows.values_list("sku", models.F("on_hand") - models.F("reserved")))
 
+    def available(self) -> dict[str, int]:
+        """Return the pieces that are left per SKU, without locking."""
+        return dict(self.order_by().values_list("sku", models.F("on_hand") - models.F("reserved")))
+
     def shift_reserved(self, quantities: Mapping[str, int]) -> None:
         """Add the quantities (negative to give back) to ``reserved``. The rows must be locked."""
         with connection.cursor() as cursor:

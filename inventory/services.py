@@ -57,6 +57,11 @@ def release(order_ids: Collection[UUID]) -> None:
     log.info("stock_released", released_count=len(held), tombstone_count=len(tombstones))
 
 
+def available() -> dict[str, int]:
+    """Return how many pieces a new order can still get, by SKU. True for this moment: nothing is locked."""
+    return StockItem.objects.available()
+
+
 def _claimed(demands: Sequence[Demand]) -> list[Demand]:
     """Insert the reservations and return the demands, in message order, that are ours to decide."""
     first_of: dict[UUID, Demand] = {}

@@ -1,7 +1,8 @@
 """The order form of the page: who orders, and how many of each product."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -16,15 +17,34 @@ from orders.models import Product
 from orders.plain_text import validate_name, validate_plain_line
 from orders.requests import OrderRequest, RequestedLine
 
+SCARCE = 20  # pieces
+
 _QUANTITY = "quantity-"
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True)
+class Row:
     """One product of the form and the field for its quantity."""
 
     product: Product
     name: str
     field: forms.BoundField
+    available: int | None
+
+    @property
+    def cents(self) -> int:
+        """Return the price as a whole number, which a script adds up exactly."""
+        return int(self.product.price * 100)
+
+    @property
+    def is_sold_out(self) -> bool:
+        """Tell whether there is none."""
+        return self.available == 0
+
+    @property
+    def is_scarce(self) -> bool:
+        """Tell whether there are so few that one should know."""
+        return self.available is not None and self.available <= SCARCE
 
 
 class OrderForm(forms.Form):
@@ -43,7 +63,7 @@ class OrderForm(forms.Form):
     customer_email = forms.EmailField(
         label=_("Your e-mail"),
         max_length=requests.MAX_EMAIL_LENGTH,
-        help_text=_("We write when the order is confirmed."),
+        help_text=_("We write at once, and again when the order is confirmed."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     note = forms.CharField(
@@ -53,22 +73,20 @@ class OrderForm(forms.Form):
         validators=[validate_plain_line],
     )
 
-    def __init__(self, products: Iterable[Product], data: QueryDict | None = None) -> None:
+    def __init__(
+        self, products: Iterable[Product], data: QueryDict | None = None, *, available: Mapping[str, int] | None = None
+    ) -> None:
         super().__init__(data, initial={"token": uuid7()})
         self._products = list(products)
+        self._available = {sku: max(count, 0) for sku, count in (available or {}).items()}
         for product in self._products:
-            self.fields[_QUANTITY + product.sku] = forms.IntegerField(
-                label=_("Quantity"),
-                min_value=0,
-                max_value=requests.MAX_QUANTITY,
-                required=False,
-                widget=forms.NumberInput(attrs={"inputmode": "numeric", "placeholder": "0"}),
-            )
+            self.fields[_QUANTITY + product.sku] = _quantity_field(self._available.get(product.sku))
 
     def rows(self) -> Iterator[Row]:
         """Give the products with their fields, named in the reader's language."""
         for product in self._products:
-            yield Row(product, product.name_in(get_language()), self[_QUANTITY + product.sku])
+            field, available = self[_QUANTITY + product.sku], self._available.get(product.sku)
+            yield Row(product, product.name_in(get_language()), field, available)
 
     def clean(self) -> dict[str, Any]:
         """Demand at least one product, and no product that has left the catalogue while the form was open."""
@@ -106,3 +124,23 @@ class OrderForm(forms.Form):
             note=self.cleaned_data["note"],
             lines=tuple(RequestedLine(sku, quantity) for sku, quantity in quantities.items() if quantity),
         )
+
+
+def _quantity_field(available: int | None) -> forms.IntegerField:
+    limit = requests.MAX_QUANTITY if available is None else min(available, requests.MAX_QUANTITY)
+    if limit == available:
+        too_many = _("We have %(limit_value)s of it at the moment. Please order at most that many.")
+    else:
+        too_many = _("Please order at most %(limit_value)s of one product.")
+    return forms.IntegerField(
+        label=_("Quantity"),
+        min_value=0,
+        max_value=limit,
+        required=False,
+        widget=forms.NumberInput(attrs={"inputmode": "numeric", "placeholder": "0"}),
+        error_messages={
+            "invalid": _("Please enter a whole number."),
+            "min_value": _("Please enter 0 or more."),
+            "max_value": _("This product is sold out.") if limit == 0 else too_many,
+        },
+    )

@@ -35,10 +35,17 @@ _EVENTS: dict[str, Promise] = {
     "orders.order_placed": _("Order placed"),
     "orders.order_cancelled": _("Order cancelled"),
     "orders.confirmation_overdue": _("The time to confirm is over"),
-    "inventory.stock_reserved": _("Stock reserved"),
+    "inventory.stock_reserved": _("Stock is reserved"),
     "inventory.stock_rejected": _("Not enough stock"),
 }
 _STATES = {**PROGRESS_TEXTS, "dead": _("failed, a person must look")}  # "dead" is for operators
+_PLAIN_STATES: dict[str, Promise] = {  # for customers, who can do nothing about the rest
+    "waiting": _("in progress"),
+    "queued": _("in progress"),
+    "retrying": _("delayed; it is tried again by itself"),
+    "done": _("done"),
+    "dead": _("our team takes care of it"),
+}
 _COLOURS = {"waiting": "", "queued": "info", "retrying": "warning", "done": "success", "dead": "danger"}
 
 
@@ -57,6 +64,11 @@ class Step:
     def state(self) -> Promise:
         """Return the state in words."""
         return _STATES[self.progress.state]
+
+    @property
+    def plain_state(self) -> Promise:
+        """Return the state in words for customers."""
+        return _PLAIN_STATES[self.progress.state]
 
     @property
     def colour(self) -> str:
@@ -86,13 +98,19 @@ class Stage:
         """Return what happened."""
         return _EVENTS.get(self.event, self.event)
 
+    @property
+    def is_done(self) -> bool:
+        """Tell whether all of its steps are done."""
+        return all(step.progress.state == "done" for step in self.steps)
+
 
 @dataclass(frozen=True)
 class Timeline:
-    """All stages of one order."""
+    """All stages of one order. ``is_technical``: attempts, errors, owners and steps without a title are shown, too."""
 
     order: Order
     stages: tuple[Stage, ...]
+    is_technical: bool = True
 
     @cached_property
     def steps(self) -> list[Step]:
@@ -106,7 +124,7 @@ class Timeline:
 
     @property
     def step_count(self) -> int:
-        """Return how many steps there are; until all is settled, how many to expect."""
+        """Return how many steps there are; until all is settled, how many to expect; 0 when none is kept any more."""
         return len(self.steps) if self.is_settled else max(len(self.steps), EXPECTED_STEPS)
 
     @property
@@ -129,9 +147,11 @@ class Timeline:
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
-def timeline_of(order: Order) -> Timeline:
-    """Look the order's way up, in a constant number of queries."""
-    return Timeline(order, _stages(progress_of(str(order.pk))))
+def timeline_of(order: Order, *, is_technical: bool = True) -> Timeline:
+    """Look the order's way up, in a constant number of queries. Customers see the steps that have a title for them."""
+    progress = progress_of(str(order.pk))
+    shown = progress if is_technical else [part for part in progress if part.consumer in _STEPS]
+    return Timeline(order, _stages(shown), is_technical)
 
 
 def _stages(progress: Sequence[ConsumerProgress]) -> tuple[Stage, ...]:

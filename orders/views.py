@@ -1,11 +1,12 @@
 """The pages: order, and watch what becomes of it.
 
-They show no personal data: whoever has an order's address sees what was ordered and how far it got, not who ordered
-it. The list of recent orders tells no address, but for one's own. To cancel, one has to be who placed it
-(``orders.placer``).
+Whoever has an order's address sees what was ordered and how far it got. Who ordered it is shown to whoever placed it
+(``orders.placer``), who may cancel it, too, and to staff with the right; attempts, errors and owners to the staff only.
+The list of recent orders tells no address, but for one's own.
 """
 
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -15,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.html import format_html
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from orders import placer, services
@@ -24,7 +25,8 @@ from orders.forms import OrderForm
 from orders.limits import Limits
 from orders.models import Order, Product
 from orders.rights import Right, may
-from orders.timeline import timeline_of
+from orders.stock import available
+from orders.timeline import Timeline, timeline_of
 
 RECENT_ORDERS = 8
 
@@ -32,7 +34,7 @@ RECENT_ORDERS = 8
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Show the products, the order form and the recent orders."""
-    return _home(request, OrderForm(Product.objects.on_sale()))
+    return _home(request, OrderForm(Product.objects.on_sale(), available=available()))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,7 +42,7 @@ def place(request: HttpRequest) -> HttpResponse:
     """Place the order and go to its page at once; show the form again, with what was typed, when something is wrong."""
     if request.method != "POST":
         return redirect("orders:home")  # who reloads or shares the address of a form that was refused
-    form = OrderForm(Product.objects.on_sale(), request.POST)
+    form = OrderForm(Product.objects.on_sale(), request.POST, available=available())
     placed_by, cookie = placer.placing(request)
     try:
         order = _placed(form, Limits(request), placed_by) if form.is_valid() else None
@@ -66,8 +68,8 @@ def order_page(request: HttpRequest, order_id: UUID) -> HttpResponse:
     language = get_language()
     context = {
         "order": order,
-        "timeline": timeline_of(order),
-        **_cancelling(request, order),
+        "timeline": _timeline(request, order),
+        **_visitor(request, order),
         "lines": [(line, line.product.name_in(language)) for line in lines],
     }
     return render(request, "orders/order.html", context)
@@ -76,30 +78,34 @@ def order_page(request: HttpRequest, order_id: UUID) -> HttpResponse:
 @require_safe
 def order_progress(request: HttpRequest, order_id: UUID) -> HttpResponse:
     """Return the picture for htmx: nothing (204) if the page has it already; with 286 the last one, to end polling."""
-    timeline = timeline_of(get_object_or_404(Order, pk=order_id))
+    timeline = _timeline(request, get_object_or_404(Order, pk=order_id))
     if timeline.is_settled:
         response: HttpResponse = HttpResponseStopPolling()
     elif request.GET.get("seen") == timeline.digest:
         return HttpResponse(status=204)
     else:
         response = HttpResponse()
-    context = {"order": timeline.order, "timeline": timeline, "polled": True, **_cancelling(request, timeline.order)}
+    context = {"order": timeline.order, "timeline": timeline, "polled": True, **_visitor(request, timeline.order)}
     picture = render(request, "orders/_progress.html", context)
     response.content = picture.content
     return response
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, order_id: UUID) -> HttpResponse:
-    """Cancel the order and go back to its page. For whoever placed it, and for permitted staff."""
+    """Ask whether to cancel, then do it and go back to the order. For whoever placed it, and for permitted staff."""
     order = get_object_or_404(Order, pk=order_id)
-    if not _cancelling(request, order)["can_cancel"]:
+    visitor = _visitor(request, order)
+    if not visitor["can_cancel"]:
         raise PermissionDenied(str(NotThePlacer()))
+    if request.method != "POST" and not order.is_final:
+        return render(request, "orders/cancel.html", {"order": order, **visitor})
     try:
         services.cancel_order(order_id)
     except OrderAlreadySettled:
-        messages.error(request, _("This order is settled already, so it cannot be cancelled any more."))
-    return redirect("orders:order", order_id)
+        messages.error(request, _("This order has been processed already, so it cannot be cancelled any more."))
+    token = f"?{urlencode({'token': visitor['token']})}" if visitor["token"] else ""
+    return redirect(order.get_absolute_url() + token)
 
 
 def _home(request: HttpRequest, form: OrderForm, *, status: int = 200) -> HttpResponse:
@@ -109,14 +115,19 @@ def _home(request: HttpRequest, form: OrderForm, *, status: int = 200) -> HttpRe
     return render(request, "orders/home.html", context, status=status)
 
 
-def _cancelling(request: HttpRequest, order: Order) -> dict[str, Any]:
-    """Return whether this visitor may cancel, and the token by which, for the page to pass on."""
+def _visitor(request: HttpRequest, order: Order) -> dict[str, Any]:
+    """Return what this visitor may see and do, and the token that shows it, for the page to pass on."""
     token = (request.POST if request.method == "POST" else request.GET).get("token", "")
     is_placer = placer.has_placed(request, order, token=token)
     return {
         "can_cancel": is_placer or may(request.user, Right.CANCEL_ORDER),
+        "shows_customer": is_placer or may(request.user, Right.SEE_ORDERS),
         "token": token if is_placer else "",
     }
+
+
+def _timeline(request: HttpRequest, order: Order) -> Timeline:
+    return timeline_of(order, is_technical=may(request.user, Right.SEE_ORDERS))
 
 
 def _placed(form: OrderForm, limits: Limits, placed_by: str) -> Order | None:

@@ -16,6 +16,7 @@ ORDERS: dict[str, Any] = {
     "PER_CLIENT": env.ORDERS_PER_CLIENT,
     "CONFIRM_WITHIN_SECONDS": env.ORDERS_CONFIRM_WITHIN_SECONDS,
     "FREE_ON_LOOPBACK": env.DJANGO_DEBUG,
+    "AVAILABLE": "inventory.services.available",  # a port: what is left, for the order form; without it none is shown
     "CLIENT_ADDRESS": "config.web.client_address.client_address",  # a port, as those of notifications below
 }
 _EXPORTED_FILES = env.BATON_STATE_DIR / "exports"

@@ -65,7 +65,17 @@ def _export(request: HttpRequest, queryset: QuerySet[Any], file_format: Format) 
 class ExportAdmin(ModelAdmin):
     """All exports. Their pages have the buttons."""
 
-    list_display = ["reference", "requested_by", "format", "state", "failure", "rows_done", "size_bytes", "created_at"]
+    list_display = [
+        "reference",
+        "contents",
+        "requested_by",
+        "format",
+        "state",
+        "failure",
+        "rows_done",
+        "size_bytes",
+        "created_at",
+    ]
     list_filter = ["state", "format", "failure", "created_at"]
     list_select_related = ["requested_by"]
     search_fields = ["requested_by__username", "requested_by__email"]  # and the number: get_search_results
@@ -77,6 +87,11 @@ class ExportAdmin(ModelAdmin):
         """Find an export by its number, too."""
         by_number = called(queryset, search_term)
         return (by_number, False) if by_number.exists() else super().get_search_results(request, queryset, search_term)
+
+    @admin.display(description=gettext_lazy("Orders"))
+    def contents(self, export: Export) -> str:
+        """Say which orders it holds."""
+        return wording.contents(Selection.model_validate(export.selection))
 
     @admin.display(description=gettext_lazy("Whose is it?"))
     def whose(self, export: Export) -> SafeString:

@@ -1,8 +1,8 @@
 """What can be done with exports. Each function is one use case and one transaction.
 
 Invariant: at no time has a person more than MAX_ACTIVE_PER_PERSON exports waiting or running, nor all people together
-more than MAX_ACTIVE. Whoever adds one holds a lock in the database while counting and inserting, so twenty that race
-are counted one after the other.
+more than MAX_ACTIVE. A request that adds one holds a lock in the database while counting and inserting, so twenty that
+race are counted one after the other.
 """
 
 from uuid import UUID

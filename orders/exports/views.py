@@ -23,6 +23,7 @@ from orders.exports.forms import ExportForm
 from orders.exports.lease import database_now
 from orders.exports.models import Export
 from orders.exports.progress import Progress
+from orders.exports.selection import Selection
 from orders.exports.states import Format
 from orders.rights import Right, may
 
@@ -146,7 +147,8 @@ def _list_context(request: HttpRequest) -> dict[str, Any]:
     older_than = shown[SHOWN_EXPORTS - 1].pk if len(shown) > SHOWN_EXPORTS else None
     shown = shown[:SHOWN_EXPORTS]
     is_moving = any(export.is_active for export in shown)
-    return {"exports": shown, "is_moving": is_moving, "before": before, "older_than": older_than}
+    described = [(export, wording.contents(Selection.model_validate(export.selection))) for export in shown]
+    return {"exports": described, "is_moving": is_moving, "before": before, "older_than": older_than}
 
 
 def _before(request: HttpRequest) -> UUID | None:
@@ -161,6 +163,7 @@ def _context(request: HttpRequest, export: Export) -> dict[str, Any]:
     return {
         "export": export,
         "progress": Progress(export, database_now()),
+        "contents": wording.contents(Selection.model_validate(export.selection)),
         "can_ask": may(request.user, Right.ASK_FOR_EXPORT),
         "can_cancel": export.requested_by_id == request.user.pk or may(request.user, Right.CANCEL_EXPORT),
     }

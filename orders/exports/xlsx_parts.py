@@ -1,6 +1,6 @@
 """The fixed XML of a workbook around its rows.
 
-Rows and cells carry no references (``r="A1"``): they are optional, and whoever reads counts for itself.
+Rows and cells carry no references (``r="A1"``): they are optional, and a reader counts for itself.
 """
 
 from collections.abc import Iterator, Sequence

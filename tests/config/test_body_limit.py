@@ -18,7 +18,7 @@ def test_a_page_says_that_it_is_too_much(debug: bool) -> None:
     with override_settings(DEBUG=debug):
         status, text = post("/orders/")
     assert status == 413
-    assert "This is too much at once" in text
+    assert "Too much data at once" in text
 
 
 def test_the_api_says_so_in_json() -> None:

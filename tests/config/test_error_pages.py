@@ -46,7 +46,7 @@ def test_the_api_gets_json(status: int) -> None:
 def test_a_mistyped_address_gets_the_page(client: Client) -> None:
     answer = client.get("/nowhere/")
     assert answer.status_code == 404
-    assert "There is nothing here" in answer.content.decode()
+    assert "Page not found" in answer.content.decode()
 
 
 def test_the_page_of_a_breakdown_asks_no_database(django_assert_num_queries: Any) -> None:

@@ -11,6 +11,6 @@ def test_every_text_is_translated_and_compiled(catalogue: Catalogue) -> None:
 
 def test_all_parts_of_the_project_are_searched() -> None:
     used = {str(catalogue): {text.text for text in texts_used(catalogue)} for catalogue in catalogues()}
-    assert {"There is nothing here", "English"} <= used["locale"]  # of a template and of a setting
+    assert {"Page not found", "English"} <= used["locale"]  # of a template and of a setting
     assert len(used) > 1
     assert all(used.values())

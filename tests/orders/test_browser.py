@@ -8,6 +8,7 @@ from baton_dev.testing.browser import OpenPage
 from baton_messaging.testing import pretend_processed
 from playwright.sync_api import Page, expect
 
+from inventory.models import StockItem
 from orders import services
 from orders.models import Order, OrderStatus
 from orders.placer import token_of
@@ -22,7 +23,7 @@ def opened_by_mail(live_server: Any, order: Order) -> str:
 
 
 def fill(page: Page) -> None:
-    page.get_by_label("Blue mug").fill("2")
+    page.get_by_label("Blue mug", exact=True).fill("2")
     page.get_by_label("Your name").fill("Ann Example")
     page.get_by_label("Your e-mail").fill("ann@example.com")
 
@@ -42,7 +43,7 @@ def test_an_order_is_placed_and_its_page_follows_it_until_all_is_done(
     expect(page.locator("#progress")).to_contain_text("3 of 5 steps done")
     settle(order)
     expect(page.locator("#progress")).to_contain_text("Everything is in stock")
-    expect(page.get_by_role("button", name="Cancel the order")).to_have_count(0)
+    expect(page.get_by_role("link", name="Cancel the order")).to_have_count(0)
     expect(page.locator("[hx-get]")).to_have_count(0)
     assert page.locator("#summary").inner_text().startswith("confirmed:")
 
@@ -63,7 +64,8 @@ def test_all_works_without_javascript(committed_catalogue: None, live_server: An
     order = Order.objects.get()
     pretend_processed(order.pk)
     expect(page.locator("#progress")).to_contain_text("3 of 5 steps done")  # the page refreshes itself
-    page.get_by_role("button", name="Cancel the order").click()
+    page.get_by_role("link", name="Cancel the order").click()
+    page.get_by_role("button", name="Yes, cancel the order").click()
     expect(page.locator("#progress")).to_contain_text("You cancelled this order")
     assert Order.objects.get(pk=order.pk).status == OrderStatus.CANCELLED
 
@@ -71,19 +73,42 @@ def test_all_works_without_javascript(committed_catalogue: None, live_server: An
 def test_a_cancel_that_comes_too_late_says_so(committed_catalogue: None, live_server: Any, open_page: OpenPage) -> None:
     order = an_order()
     page = open_page(opened_by_mail(live_server, order), java_script_enabled=False)
+    page.get_by_role("link", name="Cancel the order").click()
     services.confirm_order(order.pk)
-    page.get_by_role("button", name="Cancel the order").click()
+    page.get_by_role("button", name="Yes, cancel the order").click()
     expect(page.get_by_role("alert")).to_contain_text("cannot be cancelled any more")
+
+
+def test_the_total_runs_along_and_pieces_are_counted_by_keyboard(
+    committed_catalogue: None, live_server: Any, open_page: OpenPage
+) -> None:
+    StockItem.objects.create(sku="MUG", on_hand=2)
+    page = open_page(live_server.url)
+    total = page.locator("#total")
+    expect(total).to_have_text("–")
+    page.get_by_label("Fountain pen", exact=True).fill("2")
+    expect(total).to_have_text("90.00 EUR")
+    more, less = (page.get_by_role("button", name=f"One {way}: Blue mug") for way in ("more", "less"))
+    more.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Space")
+    expect(page.get_by_label("Blue mug", exact=True)).to_have_value("2")
+    expect(total).to_have_text("109.00 EUR")
+    expect(more).to_be_disabled()  # there are two
+    less.press("Enter")
+    less.press("Enter")
+    expect(page.get_by_label("Blue mug", exact=True)).to_have_value("")
+    expect(less).to_be_disabled()
 
 
 def test_what_was_typed_stays_by_its_error(committed_catalogue: None, live_server: Any, open_page: OpenPage) -> None:
     page = open_page(live_server.url)
     fill(page)
-    page.get_by_label("Blue mug").fill("-1")
+    page.get_by_label("Blue mug", exact=True).fill("-1")
     page.evaluate("document.querySelector('.stacked-form').noValidate = true")
     with page.expect_response(lambda response: response.url.endswith("/orders/") and response.status == 422):
         page.get_by_role("button", name="Place the order").click()
-    field = page.get_by_label("Blue mug")
+    field = page.get_by_label("Blue mug", exact=True)
     expect(field).to_have_value("-1")
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_label("Your name")).to_have_value("Ann Example")
@@ -114,7 +139,7 @@ def test_the_form_can_be_sent_by_keyboard_alone(
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     expect(page.locator("[name=quantity-MUG], [name=quantity-DEAR]")).to_have_count(2)
-    page.get_by_label("Blue mug").focus()
+    page.get_by_label("Blue mug", exact=True).focus()
     page.keyboard.press("1")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
@@ -148,7 +173,7 @@ def test_text_can_be_read_on_its_ground(
     """WCAG AA asks for a contrast of 4.5."""
     order = an_order()
     page = open_page(opened_by_mail(live_server, order), color_scheme=scheme)
-    for selector in (".status", ".lead", ".step .state", ".step dd", ".bar span", "nav a", "footer", "button.quiet"):
+    for selector in (".status", ".lead", ".step .state", ".bar span", "nav a", "footer", ".quiet"):
         assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
     page.goto(live_server.url)
     for selector in (".sku", ".help", "button.primary", "legend", ".recent time"):

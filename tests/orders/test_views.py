@@ -1,16 +1,21 @@
 """The pages: what they show, what they refuse, and what htmx gets."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from baton_messaging.models import Attempt, OutboxMessage
 from baton_messaging.testing import pretend_processed, published
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from orders import services
+from inventory.models import StockItem
+from orders import services, timeline
 from orders.models import Order, OrderStatus, Product
 from orders.placer import token_of
 from tests.orders.factories import an_order, at_once
@@ -53,7 +58,7 @@ def test_the_home_page_takes_few_queries_whatever_is_sold(
 ) -> None:
     for _ in range(8):
         an_order()
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         client.get("/")
 
 
@@ -141,17 +146,77 @@ def test_a_bad_form_comes_back_with_what_was_typed(catalogue: None, client: Clie
 def test_a_form_without_a_csrf_token_is_turned_away(catalogue: None) -> None:
     page: Page = Client(enforce_csrf_checks=True).post("/orders/", form_data())
     assert page.status_code == 403
-    assert "This form is too old" in text_of(page)
+    assert "This form has expired" in text_of(page)
     assert not Order.objects.exists()
 
 
-def test_the_order_page_shows_the_way_and_no_personal_data(catalogue: None, client: Client) -> None:
+TECHNICAL = ("waiting to be sent", "Warehouse team", "of at most", "reserve_stock", "/triage/", "Next attempt")
+
+
+def test_a_customer_sees_steps_states_and_what_comes_next(catalogue: None, client: Client) -> None:
     order = an_order()
-    page: Page = client.get(order.get_absolute_url())
+    Attempt.objects.create(
+        consumer="inventory.reserve_stock",
+        message_id=OutboxMessage.objects.get().message_id,
+        key=str(order.pk),
+        attempt=1,
+        envelope={},
+        error_class="KeyError",
+        due_at=timezone.now() + timedelta(minutes=3),
+    )
+    page = client.get(order.get_absolute_url())
     text = text_of(page)
-    for words in (order.reference, "Reserve the stock", "waiting to be sent", "Warehouse team", "0 of 5 steps done"):
-        assert words in text
-    assert not re.search("Ann|ann@|ring twice", page.content.decode())
+    for words in (order.reference, "Reserve the stock", "in progress", "delayed; it is tried again", "Next, you get a"):
+        assert words in text, words
+    for words in (*TECHNICAL, "KeyError", "Ann", "ann@", "ring twice"):
+        assert words not in page.content.decode(), words
+
+
+def test_a_step_without_a_title_is_the_staffs_only(
+    catalogue: None, client: Client, admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(timeline._STEPS, "orders.record_sale")
+    order = an_order()
+    assert "orders.record_sale" not in client.get(order.get_absolute_url()).content.decode()
+    assert "orders.record_sale" in admin_client.get(order.get_absolute_url()).content.decode()
+
+
+def test_staff_see_attempts_owners_and_the_way_to_triage(catalogue: None, admin_client: Client) -> None:
+    order = an_order()
+    text = admin_client.get(order.get_absolute_url()).content.decode()
+    for words in ("waiting to be sent", "Warehouse team", reverse("order_triage", args=[order.pk]), "ann@example.com"):
+        assert words in text, words
+    assert "Warehouse team" in admin_client.get(reverse("orders:progress", args=[order.pk])).content.decode()
+
+
+def test_whoever_placed_an_order_sees_what_was_typed(catalogue: None, client: Client) -> None:
+    client.post("/orders/", form_data(note="<b>ring twice</b>"))
+    order = Order.objects.get()
+    mine = client.get(order.get_absolute_url()).content.decode()
+    by_mail = Client().get(order.get_absolute_url(), {"token": token_of(order.pk)}).content.decode()
+    for page in (mine, by_mail):
+        assert "Ann Example" in page
+        assert "ann@example.com" in page
+        assert "&lt;b&gt;ring twice" in page
+    assert "ann@example.com" not in Client().get(order.get_absolute_url(), {"token": "x"}).content.decode()
+
+
+def test_the_header_names_who_is_logged_in_and_marks_the_page(catalogue: None, client: Client) -> None:
+    page = client.get("/").content.decode()
+    assert 'href="/" aria-current="page"' in page
+    for staffs in ("/admin/", "/api/docs", "/exports/", "/ops/"):
+        assert f'href="{staffs}"' not in page
+    assert 'href="/login/"' in page
+    client.force_login(User.objects.create_user("clara", first_name="Clara"))
+    page = client.get("/").content.decode()
+    assert "Clara" in page
+    assert 'href="/admin/"' not in page
+    client.force_login(User.objects.create_superuser("root"))
+    page = client.get("/exports/").content.decode()
+    for link in ('href="/admin/"', 'href="/api/docs"', 'href="/ops/"', 'href="/exports/" aria-current="page"'):
+        assert link in page
+    assert client.post("/logout/").status_code == 302
+    assert 'href="/login/"' in client.get("/").content.decode()
 
 
 def test_the_order_page_asks_again_until_all_is_settled(catalogue: None, client: Client) -> None:
@@ -193,12 +258,44 @@ def test_the_order_page_takes_few_queries(catalogue: None, client: Client, djang
         client.get(order.get_absolute_url())
 
 
-def test_an_order_is_cancelled_by_its_button(catalogue: None, client: Client) -> None:
+def test_an_order_is_cancelled_after_a_question(catalogue: None, client: Client) -> None:
     order = an_order()
-    page: Page = client.post(f"{order.get_absolute_url()}cancel/", {"token": token_of(order.pk)}, follow=True)
-    assert page.redirect_chain == [(order.get_absolute_url(), 302)]
+    address, token = f"{order.get_absolute_url()}cancel/", {"token": token_of(order.pk)}
+    question = client.get(address, token)
+    assert "Yes, cancel the order" in text_of(question)
+    assert Order.objects.get().status == OrderStatus.ACCEPTED
+    page: Page = client.post(address, token, follow=True)
+    assert page.redirect_chain[0][0].partition("?")[0] == order.get_absolute_url()
     assert Order.objects.get().status == OrderStatus.CANCELLED
     assert "You cancelled this order" in text_of(page)
+    assert "Place another order" in text_of(page)
+
+
+def test_a_stranger_is_not_asked_whether_to_cancel(catalogue: None, client: Client) -> None:
+    assert client.get(f"{an_order().get_absolute_url()}cancel/").status_code == 403
+
+
+def test_what_is_left_is_said_at_the_field(catalogue: None, client: Client) -> None:
+    StockItem.objects.create(sku="MUG", on_hand=5, reserved=2)
+    StockItem.objects.create(sku="PEN", on_hand=1, reserved=1)
+    text = text_of(client.get("/"))
+    assert "3 left" in text
+    assert "Sold out" in text
+    assert 'max="3"' in client.get("/").content.decode()
+    page: Page = client.post("/orders/", form_data(**{"quantity-MUG": "4", "quantity-PEN": "1"}))
+    assert page.status_code == 422
+    assert page.context["form"].errors["quantity-MUG"] == [
+        "We have 3 of it at the moment. Please order at most that many."
+    ]
+    assert page.context["form"].errors["quantity-PEN"] == ["This product is sold out."]
+    assert 'value="4"' in page.content.decode()
+    assert client.post("/orders/", form_data(**{"quantity-MUG": "3"})).status_code == 302
+
+
+def test_limits_are_said_in_the_shops_words(catalogue: None, client: Client) -> None:
+    for typed, words in {"10001": "at most 10000 of one", "-1": "enter 0 or more", "x": "a whole number"}.items():
+        page: Page = client.post("/orders/", form_data(**{"quantity-MUG": typed}))
+        assert words in page.context["form"].errors["quantity-MUG"][0], typed
 
 
 def test_a_settled_order_says_why_it_cannot_be_cancelled(catalogue: None, client: Client) -> None:
@@ -214,7 +311,7 @@ def test_an_unknown_order_is_a_friendly_404(db: None, client: Client, path: str)
     address = f"/orders/{uuid7()}/{path}"
     page: Page = client.post(address) if path == "cancel/" else client.get(address)
     assert page.status_code == 404
-    assert "There is nothing here" in text_of(page)
+    assert "Page not found" in text_of(page)
 
 
 def test_the_address_of_a_refused_form_leads_back_to_the_form(db: None, client: Client) -> None:

@@ -144,7 +144,7 @@ def test_a_failed_export_says_why_and_can_be_tried_again(page: Client, person: U
     assert hold is not None
     Export.objects.fail(hold, Failure.WORKER_LOST, limit=3)
     text = page.get(f"/exports/{export.pk}/").content.decode()
-    assert "lost its worker 3 times" in text
+    assert "worker stopped 3 times" in text
     assert "Try again" in text
     answer = page.post(f"/exports/{export.pk}/repeat/")
     again = Export.objects.exclude(pk=export.pk).get()

@@ -20,7 +20,10 @@ _TICK_SECONDS: Final = 0.5  # on a terminal
 _LINE_SECONDS: Final = 10.0  # elsewhere
 _SHOWN_LINES: Final = 30  # of pip's last words, when it fails
 _STEPS: Final = (
-    (re.compile(r"(?:Collecting|Processing|Ignoring) (?P<what>[\w./-]+)"), "fetching {what}, {count} of {total}"),
+    (
+        re.compile(r"(?:Collecting|Processing|Ignoring) (?:\S*/)?(?P<what>[\w.-]+)"),
+        "fetching {what}, {count} of {total}",
+    ),
     (re.compile(r"Installing collected packages"), "unpacking"),
 )
 

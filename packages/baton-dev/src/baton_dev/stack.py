@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -41,6 +41,7 @@ STACK_ERRORS = (PortTakenError, ServiceError, SupervisorError, ConnectionError)
 SET_UP = (("migrate", "--no-input", "--verbosity", "0"), ("seed",))
 GRANTS = "baton_grants"  # follows migrate where another role than the processes' owns the tables
 ROUND_SECONDS = 0.1
+SAID_SECONDS = 5.0  # between two words about what is waited for
 REVIVE_SECONDS = 1.0  # between looks at what supervisord has given up
 SERVICE_SECONDS = 60  # for a service to answer: PostgreSQL may have to replay its log after a crash
 PROGRAMS_SECONDS = 120  # for all to be at work: they start at once and share the processor
@@ -102,10 +103,13 @@ class Stack:
 
     def set_up(self) -> bool:
         """Wait for the services, migrate, create what a new database needs, start the programs."""
-        if not self._services_answer() or not all(self._run_command(command) for command in self._commands()):
+        if not self._services_answer():
+            return False
+        self._console.say("Preparing the database: migrate, seed.")
+        if not all(self._run_command(command) for command in self._commands()):
             return False
         self._supervisor.start_programs()
-        self._show_until(self._is_up, seconds=PROGRAMS_SECONDS)
+        self._show_until(self._is_up, seconds=PROGRAMS_SECONDS, waits_for=self._not_at_work)
         if not self._must_stop():
             late = self._not_at_work()
             processes = self._supervisor.processes()
@@ -186,13 +190,25 @@ class Stack:
             self._fail(f"`manage.py {command[0]}` failed; what it wrote is above.", exit_code=process.returncode)
         return process.returncode == 0
 
-    def _show_until(self, condition: Callable[[], bool], *, seconds: float = float("inf")) -> bool:
-        """Keep screen and programs going until the condition holds (True), or time is up or we must stop (False)."""
-        deadline = time.monotonic() + seconds
+    def _show_until(
+        self,
+        condition: Callable[[], bool],
+        *,
+        seconds: float = float("inf"),
+        waits_for: Callable[[], Sequence[str]] | None = None,
+    ) -> bool:
+        """Keep screen and programs going until the condition holds (True), or time is up or we must stop (False).
+
+        What it waits for is said now and then, so that nobody takes a slow machine for one that hangs.
+        """
+        deadline, said_at = time.monotonic() + seconds, time.monotonic()
         while not condition():
             if self._must_stop() or time.monotonic() > deadline:
                 return False
             self._console.show_news()
+            if waits_for and time.monotonic() - said_at > SAID_SECONDS:
+                said_at = time.monotonic()
+                self._console.say(f"Waiting for {', '.join(waits_for()) or 'the site'} to be at work.")
             if time.monotonic() - self._revived_at > REVIVE_SECONDS:
                 self._supervisor.revive()
                 self._revived_at = time.monotonic()

@@ -35,9 +35,9 @@ def tend_dead_letters() -> dict[str, int]:
 
 
 def _cause_of(group: Group) -> Diagnosis | None:
-    from baton_messaging.diagnosis.dead_letters import cause_of_group  # noqa: PLC0415 - no worker waits for it at start
+    from baton_messaging.diagnosis.dead_letters import cause_now  # noqa: PLC0415 - no worker waits for it at start
 
-    return cause_of_group(group)
+    return cause_now(group)
 
 
 @scheduled_task("baton.reconcile", soft_time_limit=50, time_limit=55)  # a minute to the next tick

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, LiteralString
 
 import psycopg
@@ -16,6 +17,7 @@ from baton_messaging.health.server_codes import DIFFERENT, FULL, NOT_PERMITTED
 from baton_messaging.models import HealthCheck
 from django.db import connections
 
+from tests.broker.tls import tls_in_front_of
 from tests.health.conftest import Check, silent_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -223,3 +225,43 @@ def test_database_that_says_nothing_is_not_waited_for(check: Check, monkeypatch:
         assert time.monotonic() - started < 5
     assert health.condition is Condition.AWAY
     assert health.said.endswith(": no connection")
+
+
+@contextmanager
+def verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, days: int) -> Iterator[None]:
+    """Let the server speak TLS with a certificate that ends in so many days, and this process verify it."""
+    settings = connections.settings["default"]
+    with tls_in_front_of(int(settings["PORT"]), tmp_path, days=days, is_postgresql=True) as (port, certificate):
+        options = {**settings["OPTIONS"], "sslmode": "verify-full", "sslrootcert": str(certificate)}
+        monkeypatch.setitem(settings, "OPTIONS", options)
+        monkeypatch.setitem(settings, "PORT", port)
+        yield
+
+
+def test_days_that_the_servers_certificate_has_left_are_told(
+    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with verified(tmp_path, monkeypatch, days=3):
+        assert check("database").condition is Condition.OK
+        assert 2 < check("network").facts["certificates"]["the database"]["days_left"] <= 3
+
+
+def test_certificate_of_the_server_that_has_ended_is_said_to_have(
+    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with verified(tmp_path, monkeypatch, days=-3):
+        health = check("database")
+        assert check("network").condition is Condition.OK  # one cause, told once
+
+    assert health.condition is Condition.AWAY
+    assert "certificate has expired" in health.said
+
+
+def test_server_without_tls_that_our_settings_demand_is_told(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {**connections.settings["default"]["OPTIONS"], "sslmode": "require"}
+    monkeypatch.setitem(connections.settings["default"], "OPTIONS", options)
+
+    health = check("database")
+
+    assert health.condition is DIFFERENT
+    assert "server does not support SSL" in health.said

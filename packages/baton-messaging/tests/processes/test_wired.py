@@ -14,7 +14,7 @@ from django.core.files.storage import FileSystemStorage
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 BROKER = {"address": "mq:6379/0", "id": "run1/0"}
 KEYS = {"signs": "k1", "accepts": ["k1"]}
-RELEASE = {"project": "1.0", "celery": "5.7.0"}
+RELEASE = {"project": "1.0", "baton-messaging": "0.3.0", "celery": "5.7.0"}
 
 
 def process(name: str, *, minutes: float = 60, role: str = "worker", **wiring: Any) -> Wired:
@@ -47,6 +47,10 @@ def test_what_is_wired_alike_does_not_differ() -> None:
         ({"keys": {"signs": "k2", "accepts": ["k2"]}}, ("keys", "k2", "k1")),
         ({"storage": {"exports": "s2"}}, ("storage", "exports s2", "exports s1")),
         ({"release": {**RELEASE, "project": "0.9"}}, ("release", "project 0.9", "project 1.0")),
+        (
+            {"release": {**RELEASE, "baton-messaging": "0.2.0"}},
+            ("release", "baton-messaging 0.2.0", "baton-messaging 0.3.0"),
+        ),
     ],
 )
 def test_the_one_that_differs_from_most_is_named(wiring: dict[str, Any], expected: tuple[str, str, str]) -> None:

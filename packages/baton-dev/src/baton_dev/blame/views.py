@@ -61,11 +61,11 @@ def board() -> dict[str, Any]:
 
 def desk(subject_id: str) -> dict[str, Any]:
     """Return the owners of the dead letters about the id, as the desk shows them."""
-    from baton_messaging.diagnosis.dead_letters import cause_of_dead_letter, owner_under
+    from baton_messaging.diagnosis.dead_letters import cause_now, owner_under
     from baton_messaging.models import DeadLetter
 
     told = [
-        {"consumer": one.consumer, "owner": owner_under(cause_of_dead_letter(one), one.owner), "reason": one.reason}
+        {"consumer": one.consumer, "owner": owner_under(cause_now(one), one.owner), "reason": one.reason}
         for one in DeadLetter.objects.filter(_about(subject_id))
     ]
     return {"said": told}
@@ -75,12 +75,12 @@ def alert(subject_id: str) -> dict[str, Any]:
     """Return whom an alert about the id's open dead letters would go to, and what it would say."""
     from baton_messaging.dead_letters.alerts import Alert
     from baton_messaging.dead_letters.operations.groups import groups_of
-    from baton_messaging.diagnosis.dead_letters import cause_of_group
+    from baton_messaging.diagnosis.dead_letters import cause_now
     from baton_messaging.models import DeadLetter
 
     told = []
     for group in groups_of(DeadLetter.objects.open().filter(_about(subject_id))):
-        one = Alert("new", group, cause_of_group(group))
+        one = Alert("new", group, cause_now(group))
         text = render_to_string("baton_messaging/mail/alert.txt", {"alert": one, "group": group})
         told.append({"consumer": group.consumer, "owner": one.owner.name, "text": text})
     return {"said": told}

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from packaging.version import Version
+
 _BEGINNING: Final = re.compile(
     r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[^\s;]+)\s*(?:;\s*(?P<marker>[^#]*?))?\s*(?:--hash|\\|$)"
 )
@@ -63,11 +65,7 @@ def merged(ours: Iterable[Pin], newer: Iterable[Pin]) -> list[Pin]:
     What a project has added itself stays; what it has at a later version than Baton has, too.
     """
     mine, theirs = _by_name(ours), _by_name(newer)
-    kept = {
-        name: pins
-        for name, pins in mine.items()
-        if name not in theirs or max(map(_order, pins)) > max(map(_order, theirs[name]))
-    }
+    kept = {name: pins for name, pins in mine.items() if name not in theirs or _newest(pins) > _newest(theirs[name])}
     return [pin for _name, pins in sorted({**theirs, **kept}.items()) for pin in pins]
 
 
@@ -95,8 +93,5 @@ def _by_name(pins: Iterable[Pin]) -> Mapping[str, list[Pin]]:
     return found
 
 
-def _order(pin: Pin) -> tuple[tuple[int, ...], str]:
-    """Return what puts versions in order, as far as locks go: numbers first, then the rest (`.post1` after none)."""
-    match = re.match(r"[\d.]+", pin.version)
-    numbers = tuple(int(part) for part in match[0].split(".") if part) if match else ()
-    return numbers, pin.version
+def _newest(pins: Iterable[Pin]) -> Version:
+    return max(Version(pin.version) for pin in pins)

@@ -16,7 +16,7 @@ from celery import Celery, current_app
 from django.core.checks import CheckMessage
 
 from baton_messaging.checks import celery_values as values
-from baton_messaging.checks.celery_values import CONSUMER, MIDDLEWARE, POOL, SCHEDULER
+from baton_messaging.checks.celery_values import CONSUMER, DATABASE_SCHEDULER, MIDDLEWARE, POOL, SCHEDULER
 from baton_messaging.checks.objections import objection
 from baton_messaging.conf import baton
 
@@ -129,14 +129,16 @@ REQUIREMENTS: Final = (
         "CELERY_WORKER_PREFETCH_MULTIPLIER = 1", values.prefetches,
     ),
     Requirement(
-        "W713", "CELERY_TASK_CREATE_MISSING_QUEUES", "False",
-        "A typo in a plain task's queue makes a queue without worker, owner or dead-letter route (F51).",
-        "CELERY_TASK_CREATE_MISSING_QUEUES = False", values.unequal("task_create_missing_queues", False),
+        "W713", "CELERY_TASK_CREATE_MISSING_QUEUES", "a decision, such as False",
+        "A typo in a plain task's queue makes a queue without worker, owner or dead-letter route otherwise (F51).",
+        "CELERY_TASK_CREATE_MISSING_QUEUES = False  # True, if plain tasks have queues that no table names",
+        values.undecided("task_create_missing_queues"),
     ),
     Requirement(
         "W714", "CELERY_BEAT_SCHEDULER", SCHEDULER,
         "Another sends no heartbeat: doctor and triage take beat for dead.",
-        f'CELERY_BEAT_SCHEDULER = "{SCHEDULER}"', values.not_made_from("beat_scheduler", SCHEDULER),
+        f'CELERY_BEAT_SCHEDULER = "{SCHEDULER}"  # with django-celery-beat: "{DATABASE_SCHEDULER}"',
+        values.sends_no_heartbeat,
     ),
     Requirement(
         "W715", "CELERY_BEAT_MAX_LOOP_INTERVAL", "more than 0 and less than HEARTBEAT_STALE_SECONDS",

@@ -25,6 +25,8 @@ from baton_messaging.routing.queues import DEAD_LETTER_QUEUE, EXCHANGE
 CONSUMER: Final = "baton_messaging.worker.consumer:Consumer"
 POOL: Final = "baton_messaging.worker.pool:TaskPool"
 SCHEDULER: Final = "baton_messaging.processes.scheduler:Scheduler"
+#: The same for a project whose schedule is django-celery-beat's.
+DATABASE_SCHEDULER: Final = "baton_messaging.processes.database_scheduler:DatabaseScheduler"
 MIDDLEWARE: Final = "baton_messaging.middleware.correlate"
 REQUEST_IDS: Final = "django_structlog.middlewares.RequestMiddleware"
 
@@ -125,10 +127,15 @@ def prefetches(app: Celery) -> str:
     return "" if count == 1 or app.conf.worker_disable_prefetch else _value(app, "worker_prefetch_multiplier")
 
 
+def sends_no_heartbeat(app: Celery) -> str:
+    """Ask for a beat that says that it ticks."""
+    return "" if app.conf.beat_scheduler == DATABASE_SCHEDULER else not_made_from("beat_scheduler", SCHEDULER)(app)
+
+
 def long_loop_interval(app: Celery) -> str:
     """Ask whether a beat that sends heartbeats sends them often enough."""
     seconds = app.conf.beat_max_loop_interval
-    is_watched = _is_a(app.conf.beat_scheduler, SCHEDULER)
+    is_watched = not sends_no_heartbeat(app)
     is_right = 0 < seconds < baton().heartbeat_stale_seconds
     return "" if is_right or not is_watched else _value(app, "beat_max_loop_interval")
 

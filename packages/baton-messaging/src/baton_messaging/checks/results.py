@@ -1,4 +1,4 @@
-"""Question 2: can a consumer's failure reach the producer? Only if somebody waits for a result."""
+"""Question 2: can a consumer's failure reach the producer? Only if code waits for a result."""
 
 import ast
 import re

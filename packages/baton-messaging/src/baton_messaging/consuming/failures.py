@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from baton_messaging.conf import baton
 from baton_messaging.consuming.task import Task
+from baton_messaging.database.errors import is_short_of
 from baton_messaging.dead_letters import record_dead_letter
 from baton_messaging.errors import UnknownEvent
 from baton_messaging.flow_control import breaker
@@ -42,14 +43,15 @@ class Dead:
 def classify(error: BaseException, *, task: Task, attempt: int) -> Retry | Dead:
     """Decide what becomes of a message whose ``attempt`` (1-based) raised ``error``.
 
-    Only the classes in ``autoretry_for`` are retried, ``max_retries`` times; the time limit and all else die at once
-    (F20): a listed class of ``dont_autoretry_for`` wins over ``autoretry_for``.
+    Only the classes in ``autoretry_for`` are retried, ``max_retries`` times, and what the database was short of; the
+    time limit and all else die at once (F20): a listed class of ``dont_autoretry_for`` wins over ``autoretry_for``.
     """
     if isinstance(error, SoftTimeLimitExceeded):
         return Dead(Reason.TIME_LIMIT)
     if isinstance(error, UnknownEvent):
         return Dead(Reason.UNKNOWN_EVENT)
-    if not isinstance(error, tuple(task.autoretry_for)) or isinstance(error, tuple(task.dont_autoretry_for)):
+    is_retried = isinstance(error, tuple(task.autoretry_for)) or is_short_of(error)
+    if not is_retried or isinstance(error, tuple(task.dont_autoretry_for)):
         return Dead(Reason.PERMANENT_ERROR)
     if attempt > task.max_retries:
         return Dead(Reason.RETRIES_SPENT)

@@ -85,6 +85,12 @@ def is_passing(error: BaseException) -> bool:
     return is_database_away(error) or sqlstate in _IN_THE_WAY or sqlstate[:2] in _SHORT_OF
 
 
+def is_short_of(error: BaseException) -> bool:
+    """Tell whether the server lacked disk, memory or what the system below it gives: no fault of who asked."""
+    sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
+    return isinstance(error, DatabaseError) and sqlstate[:2] in _SHORT_OF
+
+
 def was_cancelled(error: BaseException) -> bool:
     """Tell whether a statement took longer than it may: one that always does passes only where it waited for others."""
     return getattr(error.__cause__, "sqlstate", None) == _CANCELLED

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
-from baton_messaging.diagnosis.triage.rules.causes import Death, cause_of_death
+from baton_messaging.diagnosis.refused_statements import cause_of_refusal
+from baton_messaging.diagnosis.servers.policies import cause_of_expiry
+from baton_messaging.diagnosis.triage.rules.causes import present_cause
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter
+from baton_messaging.models.dead_letter import State
 
 
 @dataclass(frozen=True)
@@ -31,18 +34,19 @@ def owner_under(cause: Diagnosis | None, owner: str) -> str:
 
 def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
     """Return the groups, each with the present cause of its failures if one is known."""
-    return [ExplainedGroup(group, cause_of_group(group) if group.open_count else None) for group in groups]
+    return [ExplainedGroup(group, cause_now(group) if group.open_count else None) for group in groups]
 
 
-def cause_of_group(group: Group) -> Diagnosis | None:
-    """Return the present cause of a group's failures, None if none is known."""
-    return cause_of_death(_death(group), recent_causes(), needs_of_consumers())
+def with_owners(dead_letters: Iterable[DeadLetter]) -> list[tuple[DeadLetter, str]]:
+    """Return each with whose it is, by name, as group, page and alert say."""
+    return [(one, owner_under(_cause_of_open(one), one.owner).partition(" <")[0]) for one in dead_letters]
 
 
-def cause_of_dead_letter(dead_letter: DeadLetter) -> Diagnosis | None:
-    """Return the present cause of one dead letter, None if none is known."""
-    return cause_of_death(_death(dead_letter), recent_causes(), needs_of_consumers())
+def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
+    """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
+    refusal = cause_of_refusal(dead.error_class, dead.error_message) or cause_of_expiry(dead.consumer, dead.error_class)
+    return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
 
 
-def _death(dead: Group | DeadLetter) -> Death:
-    return Death(dead.consumer, dead.reason, dead.error_class)
+def _cause_of_open(dead_letter: DeadLetter) -> Diagnosis | None:
+    return cause_now(dead_letter) if dead_letter.state == State.OPEN else None

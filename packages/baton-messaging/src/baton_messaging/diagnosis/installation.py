@@ -13,7 +13,7 @@ from typing import Any, Final
 from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.diagnosis.servers.look import Seen, compared, seen_by_processes
 from baton_messaging.health.answers import Question, answers_within
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.health.resource import Kind

@@ -140,6 +140,11 @@ def observed(
     )
 
 
+def inferred(diagnosis: Diagnosis) -> Diagnosis:
+    """Return it as likely only, where it finds something: that nothing was heard of a process proves no death."""
+    return replace(diagnosis, confidence=Confidence.LIKELY) if diagnosis.status is Status.FINDING else diagnosis
+
+
 def unanswered(about: Resource, what: Text, *, found: Text) -> Diagnosis:
     """Return the diagnosis of a question that stays open, because its server did not answer."""
     return Diagnosis(

@@ -1,7 +1,7 @@
 """Waits for a lock name the session that holds it: whose it is, since when, and the statement that ends it.
 
 The session at the end of the chain is told, not one that waits itself. Of statements the shape is shown, never a value:
-what stands in them is somebody's data. Source: PostgreSQL manual, ``pg_stat_activity``, ``pg_blocking_pids``.
+what stands in them may be a customer's. Source: PostgreSQL manual, ``pg_stat_activity``, ``pg_blocking_pids``.
 
 Hazard: without the role ``pg_read_all_stats`` PostgreSQL shows state and statement of one's own role's sessions only.
 """

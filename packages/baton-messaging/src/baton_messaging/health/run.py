@@ -32,8 +32,8 @@ def run_checks(names: Iterable[str] | None = None, *, deadline_seconds: float = 
     own_time = OwnTime()
     answers = answers_within(deadline_seconds, checks, key="check")
     found = [_health(name, answers[name]) if name in answers else _no_such(name) for name in wanted]
-    if any(map(_is_silence, found)) and not own_time.is_evidence():
-        return [_not_heard(one) if _is_silence(one) else one for one in found]
+    if any(map(_is_silent, found)) and not own_time.is_evidence():
+        return [_not_heard(one) if _is_silent(one) else one for one in found]
     return found
 
 
@@ -46,12 +46,17 @@ def _health(name: str, answer: Answer[Health]) -> Health:
     return Health(name, refusal.condition, refusal.said, seconds=answer.seconds, checked_at=now)
 
 
-def _is_silence(health: Health) -> bool:
+def _is_silent(health: Health) -> bool:
     """Tell an answer that did not come from one that was no: of no event that the server waits for is told."""
     if health.condition not in (Condition.AWAY, Condition.REFUSES) or any(health.facts.get(name) for name in _SEEN):
         return False
-    said = health.said.lower()
-    return any(words in said for words in _SILENCE) and "lock timeout" not in said
+    return is_silence(health.said)
+
+
+def is_silence(said: str) -> bool:
+    """Tell words that a client says for a server that said nothing. A lock that was not given in time is an answer."""
+    words = said.lower()
+    return any(silence in words for silence in _SILENCE) and "lock timeout" not in words
 
 
 _SILENCE: Final = ("no answer", "timeout", "timed out")

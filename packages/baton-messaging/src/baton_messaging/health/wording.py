@@ -1,5 +1,6 @@
 """Wording of diagnoses: how sure they are, and lengths of time. Sentences with values are Django's ``format_lazy``."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from django.utils.functional import Promise
@@ -40,6 +41,16 @@ def duration(seconds: float | None) -> str:
         return f"{max(seconds * 1000, 1):.0f} ms"
     size, unit = next(((size, unit) for size, unit in _STEPS if seconds >= size), (1, "s"))
     return f"{two_digits(seconds / size)} {unit}"
+
+
+def first_few(names: Iterable[str], *, at_most: int = 4) -> str:
+    """Return names as a list, the first few of many.
+
+    >>> first_few(["a", "b", "c"], at_most=2)
+    'a, b (+1)'
+    """
+    told = list(names)
+    return ", ".join(told[:at_most]) + (f" (+{len(told) - at_most})" if len(told) > at_most else "")
 
 
 def two_digits(number: float) -> str:

@@ -22,7 +22,7 @@ from baton_messaging.errors import BadSignature, InvalidPayload, Undecodable
 from baton_messaging.events import Event, event_class, misfits
 
 MAX_NESTING: Final = 64  # levels of a payload: figures and ids need three
-_CONTAINERS: Final = (dict, list)
+_CONTAINERS: Final = (dict, list, tuple)
 _SALT = "baton.envelope"
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -90,17 +90,28 @@ def checked_payload(payload: Any) -> Any:
     >>> checked_payload({"lines": [{"sku": "MUG"}]})
     {'lines': [{'sku': 'MUG'}]}
     """
-    level: list[Any] = [payload] if isinstance(payload, _CONTAINERS) else []
-    for _ in range(MAX_NESTING):
+    if is_nested_deeper(payload, MAX_NESTING):
+        raise Undecodable(f"its payload is nested more than {MAX_NESTING} levels deep")
+    return payload
+
+
+def is_nested_deeper(value: Any, max_levels: int) -> bool:
+    """Tell whether lists and dictionaries stand in each other to more than so many levels. Not recursive.
+
+    >>> is_nested_deeper({"lines": [{}]}, 2), is_nested_deeper({"lines": [{}]}, 3), is_nested_deeper(1, 0)
+    (True, False, False)
+    """
+    level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(max_levels):
         if not level:
-            return payload
+            return False
         level = [
             inner
             for outer in level
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, _CONTAINERS)
         ]
-    raise Undecodable(f"its payload is nested more than {MAX_NESTING} levels deep")
+    return bool(level)
 
 
 class Sealed(NamedTuple):

@@ -30,7 +30,12 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok", "database": "ok", "migrations": "ok"})
 
 
-def unapplied_migration_count() -> int:
-    """Return how many migrations of this release the database does not have."""
+def unapplied_migrations() -> list[str]:
+    """Return the app of each migration of this release that the database does not have."""
     executor = MigrationExecutor(connection)
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    return [migration.app_label for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
+
+
+def unapplied_migration_count() -> int:
+    """Return how many these are."""
+    return len(unapplied_migrations())

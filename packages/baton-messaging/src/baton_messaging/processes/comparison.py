@@ -1,12 +1,11 @@
 """Processes are compared by what they are wired to: which of them differs from the others, in what, and since when.
 
 Their heartbeats are in our database. One that writes to another database is not among them: the broker's own list
-shows it (broker_consumers.py). Whoever asks from a shell is compared, too: with another broker it sees other queues.
+shows it (broker_consumers.py). A command in a shell is compared, too: with another broker it sees other queues.
 """
 
 import os
 import socket
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -19,9 +18,10 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.database.deadline import Deadline
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, finding
 from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import first_few
 from baton_messaging.processes import wiring
 from baton_messaging.processes.wired import MAIL, Difference, Wired, differences, wired_processes
 
@@ -65,9 +65,9 @@ def diagnosis_of(difference: Difference) -> Diagnosis:
     """Return what one difference means, and what mends it. Wiring is the platform's."""
     aspect = difference.aspect
     names = {
-        "odd": names_of(difference.odd),
+        "odd": first_few(one.name for one in difference.odd),
         "odd_value": difference.odd_value,
-        "usual": names_of(difference.usual),
+        "usual": first_few(one.name for one in difference.usual),
         "usual_value": difference.usual_value,
     }
     carries = any(one.role in _CARRIERS for one in difference.odd)
@@ -84,12 +84,6 @@ def diagnosis_of(difference: Difference) -> Diagnosis:
     )
     told = replace(told, concerns=(Resource(Kind.SERVICE, MAIL),) if aspect == MAIL else ())
     return replace(told, status=Status.OK) if difference.is_rollout else told
-
-
-def names_of(processes: Iterable[Wired], *, at_most: int = 4) -> str:
-    """Name the processes, the first few of many."""
-    names = [one.name for one in processes]
-    return ", ".join(names[:at_most]) + (f" (+{len(names) - at_most})" if len(names) > at_most else "")
 
 
 def _asker(processes: list[Wired]) -> list[Wired]:

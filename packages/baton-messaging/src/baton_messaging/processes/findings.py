@@ -1,4 +1,4 @@
-"""Findings about single processes, from what their heartbeats say: nothing is asked of anybody but our own rows."""
+"""Findings about single processes, from what their heartbeats say: only our own rows are read."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

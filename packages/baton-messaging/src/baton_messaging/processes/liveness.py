@@ -1,6 +1,6 @@
 """A process lives if its heartbeat is fresh, whatever its pid; of a worker the broker tells what it leaves (F43).
 
-Dead is only what a restart may heal. So a broker or a database that is away, or does not do its work, makes nobody
+Dead is only what a restart may heal. So a broker or a database that is away, or does not do its work, makes no process
 dead, and neither does work: a busy worker has no room, and what waits then is not held against it. Asked is by what the
 work does: a row committed, a message confirmed.
 """

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import celery.beat
 from celery.beat import PersistentScheduler
 from celery.utils.log import get_logger
 
@@ -15,21 +16,14 @@ from baton_messaging.processes.rounds import RoundHeartbeat
 logger = get_logger(__name__)
 
 
-class Scheduler(PersistentScheduler):
-    """Sends what is due, and beats. CELERY_BEAT_MAX_LOOP_INTERVAL is how long it sleeps at most."""
-
-    schedule_filename: str  # not in the stubs
+class Beating(celery.beat.Scheduler):
+    """Any scheduler of Celery's, that says that it ticks; CELERY_BEAT_MAX_LOOP_INTERVAL is its longest sleep."""
 
     def __init__(self, *args: Any, lazy: bool = False, **kwargs: Any) -> None:
         self._heartbeat = RoundHeartbeat("beat")
-        super().__init__(*args, lazy=lazy, **kwargs)
+        super().__init__(*args, lazy=lazy, **kwargs)  # type: ignore[misc]
         if not lazy:
             self._heartbeat.start()
-
-    def setup_schedule(self) -> None:
-        """Open the file of the schedule, in a folder that a new machine does not have yet."""
-        Path(self.schedule_filename).parent.mkdir(parents=True, exist_ok=True)
-        super().setup_schedule()
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Send one task that is due; return the seconds until the next."""
@@ -50,3 +44,14 @@ class Scheduler(PersistentScheduler):
 
         max_retries = self.app.conf.broker_connection_max_retries
         return self.connection.ensure_connection(complain, max_retries, callback=self._heartbeat.trouble)
+
+
+class Scheduler(Beating, PersistentScheduler):
+    """Sends what is due by the settings, and beats."""
+
+    schedule_filename: str  # not in the stubs
+
+    def setup_schedule(self) -> None:
+        """Open the file of the schedule, in a folder that a new machine does not have yet."""
+        Path(self.schedule_filename).parent.mkdir(parents=True, exist_ok=True)
+        super().setup_schedule()

@@ -3,7 +3,7 @@
 Every LOOK_SECONDS, and soon after its loop has met trouble. What the loop itself has met at a server (``met``) stands
 beside what the checks found, as long as it lasts: a probe may succeed where the work does not. The first time, and
 whenever it changes, the process says in its log what differs from the processes that run. A server that hangs costs
-this thread its time-outs, and nobody else anything.
+this thread its time-outs, and no other anything.
 """
 
 import json

@@ -46,3 +46,4 @@ def longer_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
         longer.add(one.name, replace(one, deadline_seconds=15))
     monkeypatch.setattr(examination, "_REGISTER", longer)
     monkeypatch.setattr(examine, "SERVERS_SECONDS", 15)
+    monkeypatch.setattr(examine, "TOTAL_SECONDS", 40)

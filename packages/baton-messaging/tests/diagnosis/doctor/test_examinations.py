@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -198,7 +199,19 @@ def test_a_migration_that_is_not_applied_is_found() -> None:
         line = ask("migrations")
     finally:
         recorder.record_applied("sessions", "0001_initial")
-    assert (line.status, line.found, line.command) == (Status.FINDING, "1 not applied", "python manage.py migrate")
+    found = (line.status, line.found, line.command)
+    assert found == (Status.FINDING, "not applied: sessions (1)", "python manage.py migrate")
+
+
+def test_migrations_of_the_package_are_told_with_its_version() -> None:
+    recorder = MigrationRecorder(connection)
+    last = max(name for app, name in recorder.applied_migrations() if app == "baton_messaging")
+    recorder.record_unapplied("baton_messaging", last)
+    try:
+        line = ask("migrations")
+    finally:
+        recorder.record_applied("baton_messaging", last)
+    assert line.found == f"not applied: baton-messaging {version('baton-messaging')} (1)"
 
 
 @pytest.mark.django_db(transaction=True)

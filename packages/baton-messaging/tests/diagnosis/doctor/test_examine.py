@@ -3,6 +3,7 @@
 import json
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from baton_dev.project import PROJECT_DIR
+from baton_dev.testing.deadline import within
 from baton_dev.testing.processes import manage_command, process_environment
 from baton_messaging.conf import Team
 from baton_messaging.diagnosis.doctor import examine
@@ -19,6 +21,7 @@ from baton_messaging.diagnosis.rendering import as_json, as_text
 from baton_messaging.health.diagnosis import Diagnosis, Status, observed
 from baton_messaging.models import Heartbeat
 from django.core.management import call_command
+from django.db import connection
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("living", "longer_deadlines")]
 
@@ -98,6 +101,33 @@ def test_an_examination_that_hangs_or_fails_stops_no_other(extra: Callable[..., 
     lines = {line.what: line for line in examine_all()}
     assert lines["extra"].found == "RuntimeError: a bug in the examination"
     assert lines["database"].status is Status.OK
+
+
+def test_whatever_hangs_the_answer_is_there_within_six_seconds(
+    silent_port: int,
+    broker_url: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    extra: Callable[..., None],
+) -> None:
+    ended = threading.Event()
+
+    def hang() -> Iterator[Diagnosis]:
+        ended.wait(60)
+        yield ALL_IS_WELL
+
+    extra(hang)
+    monkeypatch.setattr(examine, "SERVERS_SECONDS", 2.5)
+    monkeypatch.setattr(examine, "TOTAL_SECONDS", 5.5)
+    monkeypatch.setitem(connection.settings_dict, "PORT", str(silent_port))
+    broker_url(f"redis://127.0.0.1:{silent_port}/0")
+    try:
+        lines = within(examine_all, seconds=6)
+    finally:
+        ended.set()
+    told = {str(one.what): one for line in lines for one in (line, *line.victims)}
+    assert told["extra"].status is Status.UNKNOWN
+    assert "no answer" in str(told["extra"].found)
+    assert "no answer" in str(told["migrations"].found)
 
 
 def test_no_secret_is_printed_whatever_an_error_quotes(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from baton_messaging.conf import Team
@@ -354,7 +354,7 @@ CASES: list[Case] = [
         True,
     ),
     ("pruned", facts(delivery(published=None)), State.UNKNOWN, CARE, "mend_too_old_to_tell", True),
-    ("database away", facts(database=Reach(False, "Timeout")), State.UNKNOWN, PLATFORM, "restart_database", True),
+    ("database away", facts(database=Reach(False, "Timeout")), State.UNKNOWN, PLATFORM, "ask_again", True),
     (
         "never heard of",
         facts(subjects=(), events=frozenset()),
@@ -592,3 +592,34 @@ def test_done_is_not_believed_when_an_effect_is_missing() -> None:
     of_consumer = replace(missing, consumers=(done.consumer,))
     (only,) = judge(facts(done, subjects=(settled,), contradictions=(of_consumer,)))
     assert (only.state, only.owner, only.consumer, only.needs_person) == (State.DONE, PLATFORM, done.consumer, True)
+
+
+#: What is proved: by a row, by the broker's own words or count, or by whoever does it himself. All else is inferred.
+PROVED: Final = frozenset(
+    {
+        "relay at work",
+        "claimed by a relay that died",
+        "broker away",
+        "broker full",
+        "paused in the outbox",
+        "paused in the queue",
+        "probe, running",
+        "retrying",
+        "retry under way",
+        "queued",
+        "sent, not marked",
+        "taken",
+        "running",
+        "broker away, running",
+        "discarded",
+        "replay planned",
+        "replayed, failing again",
+        "not collected",
+        "work runs",
+    }
+)
+
+
+def test_nothing_that_is_inferred_is_called_sure() -> None:
+    sure = {name for name, world, *_ in CASES if any(one.confidence is Confidence.SURE for one in judge(world))}
+    assert sure == PROVED

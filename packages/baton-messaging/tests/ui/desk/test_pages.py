@@ -43,7 +43,7 @@ def test_a_look_at_the_desk_settles_what_took_effect(operator: Client) -> None:
     letter = a_letter()
     replay(Selection(ids=(letter.pk,)), actor=SHELL)
     apply(letter)
-    assert "Nothing waits for a person." in text_of(operator, DESK)
+    assert "No open dead letters." in text_of(operator, DESK)
     letter.refresh_from_db()
     assert letter.state == State.RESOLVED
 

@@ -4,8 +4,8 @@ py-amqp waits for the confirm of each message, a journey to the disk and back. W
 this channel sends on and waits at the end. It also tells confirms apart by their number, so that one that comes late is
 not taken for the next message's, and raises UnroutableMessage after the confirm, not before it.
 
-A RabbitMQ that is short of memory or disk reads no more from who has published, for as long as it is: no confirm comes,
-and no answer to a farewell. It says so, and then everybody here is told at once (BrokerBlocked) instead of waiting: a
+A RabbitMQ that is short of memory or disk reads no more from a publisher, for as long as it is: no confirm comes,
+and no answer to a farewell. It says so, and then each caller is told at once (BrokerBlocked) instead of waiting: a
 worker's events must not keep it from consuming, which is what empties the broker.
 
 Its workers hear of every consumer that RabbitMQ ends (consumer_cancel.py), and wait for an answer no longer than they

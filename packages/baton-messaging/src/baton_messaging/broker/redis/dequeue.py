@@ -3,7 +3,7 @@
 Two states instead of kombu's BRPOP, on one connection: *dequeuing* (the script DEQUEUE, which answers at once) and, if
 nothing was there, *waiting* for a notification (notify.py). A dequeue brings along the acks of what has just ended
 (qos.py): a child waits for one round trip less. Each delivery gets a tag of its own, so that a late ack, from a worker
-that was stopped for longer than its lease, does not end somebody else's delivery.
+that was stopped for longer than its lease, does not end another worker's delivery.
 """
 
 import base64

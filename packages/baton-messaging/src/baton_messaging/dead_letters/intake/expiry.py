@@ -4,8 +4,8 @@ RabbitMQ makes ``expires`` the message's time to live and dead-letters what outl
 would leave a dead letter per tick for a person to decide about. On Redis the worker drops it when its turn comes. Here
 both end alike: with one line in the log and a count (``baton_expiry``).
 
-Not dropped: a consumer's message, which is work that nobody does again; and what a policy of the broker let expire
-before its own time, for whoever sent it did not ask for that.
+Not dropped: a consumer's message, which is work that no process does again; and what a policy of the broker let expire
+before its own time, for its sender did not ask for that.
 """
 
 from typing import Final

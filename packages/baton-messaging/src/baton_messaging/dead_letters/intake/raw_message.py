@@ -19,6 +19,7 @@ from baton_messaging.broker.dead_letter_headers import Death, death_of
 from baton_messaging.conf import baton
 from baton_messaging.database.text import storable
 from baton_messaging.errors import BadBundle
+from baton_messaging.messages.envelope import is_nested_deeper
 
 #: Between the clocks of the task's sender, which wrote ``expires``, and of the broker, which wrote the time of death.
 MAX_CLOCK_OFFSET: Final = timedelta(seconds=60)
@@ -154,15 +155,11 @@ def _shown(headers: dict[str, Any]) -> Any:
         text = json.dumps(headers, default=str, skipkeys=True)
     except (RecursionError, TypeError, ValueError) as error:
         return f"cannot be shown: {type(error).__name__}"
-    return headers if len(text) <= MAX_SHOWN_BYTES and not _is_deep(headers) else text[:MAX_SHOWN_BYTES]
-
-
-def _is_deep(headers: dict[str, Any]) -> bool:
-    level: list[Any] = [headers]
-    for _ in range(MAX_SHOWN_DEPTH):
-        inner = [each for outer in level for each in (outer.values() if isinstance(outer, dict) else outer)]
-        level = [each for each in inner if isinstance(each, dict | list | tuple)]
-    return bool(level)
+    return (
+        headers
+        if len(text) <= MAX_SHOWN_BYTES and not is_nested_deeper(headers, MAX_SHOWN_DEPTH)
+        else text[:MAX_SHOWN_BYTES]
+    )
 
 
 def _death_of(headers: dict[str, Any]) -> Death | None:

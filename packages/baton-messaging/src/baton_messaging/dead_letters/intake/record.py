@@ -8,6 +8,7 @@ does not wait for it.
 
 import hashlib
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -42,15 +43,7 @@ def record_dead_letter(
     if ProcessedMessage.objects.filter(message_id=envelope.message_id, consumer=consumer).exists():
         log.info("applied_by_another_copy", consumer=consumer, message_id=str(envelope.message_id), reason=str(reason))
         return
-    death = {
-        "reason": reason,
-        "error_class": error.error_class,
-        "error_message": error.message,
-        "traceback": error.traceback,
-        "attempt_count": attempt_count,
-        "task_id": task_id,
-        "fingerprint": group_of(consumer, reason, error.fingerprint),
-    }
+    death = {**_death(consumer, reason, error, attempt_count), "task_id": task_id}
     dead_letters = DeadLetter.objects.filter(message_id=envelope.message_id, consumer=consumer)
     if not dead_letters.reopen(**death):
         _insert(consumer, envelope, {**death, "owner": str(owner_at(consumer, queue))})
@@ -102,9 +95,14 @@ def record_unreadable(
     if DeadLetter.objects.count_again(identity):
         log.info("dead_letter_came_again", consumer=consumer, identity=str(identity), reason=str(reason))
         return
-    death = _death(consumer, reason, error, raw, attempt_count)
+    death = _death(consumer, reason, error, attempt_count)
     dead_letter = DeadLetter(
-        consumer=consumer, owner=str(owner_at(consumer, queue)), identity=identity, task_id=task_id, **death
+        consumer=consumer,
+        owner=str(owner_at(consumer, queue)),
+        identity=identity,
+        task_id=task_id,
+        raw=storable(raw),
+        **death,
     )
     DeadLetter.objects.bulk_create([dead_letter], ignore_conflicts=True)
     log.error("dead_lettered", consumer=consumer, reason=str(reason), error_class=error.error_class)
@@ -114,7 +112,7 @@ def record_unreadable_row(
     message: RowIdentity, *, consumer: str, raw: str, error: ErrorDescription, attempt_count: int = 0
 ) -> None:
     """Write the dead letter of a row of ours that cannot be read; the app whose it is is told. In a transaction."""
-    death = _death(consumer, Reason.UNDECODABLE, error, raw, attempt_count)
+    death = {**_death(consumer, Reason.UNDECODABLE, error, attempt_count), "raw": storable(raw)}
     if not DeadLetter.objects.filter(message_id=message.message_id, consumer=consumer).reopen(**death):
         dead_letter = DeadLetter(
             message_id=message.message_id,
@@ -129,16 +127,13 @@ def record_unreadable_row(
     log.error("dead_lettered", consumer=consumer, reason=str(Reason.UNDECODABLE), error_class=error.error_class)
 
 
-def _death(
-    consumer: str, reason: Reason, error: ErrorDescription, raw: str, attempt_count: int
-) -> dict[str, str | int]:
+def _death(consumer: str, reason: Reason, error: ErrorDescription, attempt_count: int) -> dict[str, str | int]:
     return {
         "reason": reason,
         "error_class": error.error_class,
         "error_message": error.message,
         "traceback": error.traceback,
         "attempt_count": attempt_count,
-        "raw": storable(raw),
         "fingerprint": group_of(consumer, reason, error.fingerprint),
     }
 
@@ -167,7 +162,7 @@ def tell(*, key: str, consumer: str, message_id: UUID) -> None:
         log.exception("receiver_failed", signal="dead_lettered", consumer=consumer, message_id=str(message_id))
 
 
-def _insert(consumer: str, envelope: Envelope, death: dict[str, object]) -> None:
+def _insert(consumer: str, envelope: Envelope, death: Mapping[str, object]) -> None:
     attempts = Attempt.objects.filter(consumer=consumer, message_id=envelope.message_id, attempt__gte=1)
     first = attempts.order_by("round", "attempt").first()
     dead_letter = DeadLetter(

@@ -8,7 +8,7 @@ from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.dead_letters.intake.record import tell
 from baton_messaging.dead_letters.operations.duplicates import change_without_duplicates
-from baton_messaging.dead_letters.operations.errors import BadSelection, NothingToDo
+from baton_messaging.dead_letters.operations.errors import NothingToDo
 from baton_messaging.dead_letters.operations.replay_rows import call_back
 from baton_messaging.dead_letters.operations.resolve import tell_settled
 from baton_messaging.dead_letters.operations.selection import Selection
@@ -23,8 +23,7 @@ def discard(selection: Selection, *, actor: Actor, why: str) -> int:
     What was still to be sent of them is called back; what a relay has claimed is not. Raises OperationRefused.
     """
     with operation(actor, Action.DISCARD, why=why, details={"selection": selection.as_dict()}) as done:
-        if selection.is_empty:
-            raise BadSelection("Expected a selection, got an empty one. Say which dead letters to discard.")
+        selection.must_name("discard")
         dead_letter_ids = selection.dead_letters().open().lock()
         if not dead_letter_ids:
             raise NothingToDo("open dead letter", selection.dead_letters().count())
@@ -43,8 +42,7 @@ def restore(selection: Selection, *, actor: Actor, why: str = "") -> int:
     stands for them. Raises OperationRefused.
     """
     with operation(actor, Action.RESTORE, why=why, details={"selection": selection.as_dict()}) as done:
-        if selection.is_empty:
-            raise BadSelection("Expected a selection, got an empty one. Say which dead letters to restore.")
+        selection.must_name("restore")
         dead_letter_ids = _open_again(selection)
         if not dead_letter_ids:
             raise NothingToDo("discarded dead letter", selection.dead_letters().count())

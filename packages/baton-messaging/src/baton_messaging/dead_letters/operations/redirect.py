@@ -14,7 +14,7 @@ from baton_messaging.audit.actors import Actor
 from baton_messaging.audit.operations import operation
 from baton_messaging.dead_letters.intake.record import group_of
 from baton_messaging.dead_letters.operations.duplicates import change_without_duplicates
-from baton_messaging.dead_letters.operations.errors import BadRedirect, BadSelection, NothingToDo
+from baton_messaging.dead_letters.operations.errors import BadRedirect, NothingToDo
 from baton_messaging.dead_letters.operations.selection import Selection
 from baton_messaging.models import DeadLetter, ProcessedMessage
 from baton_messaging.models.audit import Action
@@ -31,8 +31,7 @@ def redirect(selection: Selection, *, to: str, actor: Actor, why: str) -> int:
     OperationRefused.
     """
     with operation(actor, Action.REDIRECT, why=why, details={"selection": selection.as_dict(), "to": to}) as done:
-        if selection.is_empty:
-            raise BadSelection("Expected a selection, got an empty one. Say which dead letters to redirect.")
+        selection.must_name("redirect")
 
         def move(dead_letters: DeadLetterQuerySet) -> None:
             _refuse_foreign_events(dead_letters, to)

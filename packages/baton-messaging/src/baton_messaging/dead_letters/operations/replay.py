@@ -44,8 +44,7 @@ def replay(
     """
     details = {"selection": selection.as_dict(), "canary_count": canary_count, "rate_per_second": rate_per_second}
     with operation(actor, Action.REPLAY, why=why, details=details) as done:
-        if selection.is_empty:
-            raise BadSelection("Expected a selection, got an empty one. Say which dead letters to replay.")
+        selection.must_name("replay")
         if canary_count < 0 or rate_per_second < 0:
             raise BadSelection(f"Expected counts, got a canary of {canary_count} and {rate_per_second} per second.")
         before = dry_run(selection)

@@ -60,10 +60,10 @@ class Selection:
                 found[name] = found[name].isoformat()
         return found
 
-    @property
-    def is_empty(self) -> bool:
-        """Tell whether nothing is demanded: every dead letter would be meant."""
-        return not self.as_dict()
+    def must_name(self, what: str) -> None:
+        """Refuse a selection by which every dead letter would be meant. Raises BadSelection."""
+        if not self.as_dict():
+            raise BadSelection(f"Expected a selection, got an empty one. Say which dead letters to {what}.")
 
     @property
     def _group_lookup(self) -> str:

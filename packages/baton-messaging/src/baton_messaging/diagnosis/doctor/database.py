@@ -1,6 +1,7 @@
 """What depends on the database examined: migrations, clock, connections, and whether old rows are deleted."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -15,30 +16,32 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.conf import baton
 from baton_messaging.database.roles import RoleRights, rights_of_this_role
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines
-from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding, inferred, observed
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import duration
+from baton_messaging.health.wording import duration, first_few
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
 from baton_messaging.models.heartbeat import Role
-from baton_messaging.observability.health import unapplied_migration_count
+from baton_messaging.observability.health import unapplied_migrations
+from baton_messaging.processes import wiring
 
 #: Seconds. Leases, retries and schedules are compared across machines; two seconds are less than any of them.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 APP: Final = "baton_messaging"
-MAX_SHOWN: Final = 4  # rights, in one sentence
 #: Database connections of one process of each role, beside those of a worker's children.
 CONNECTIONS_OF_ROLE: Final = {"worker": 1, "relay": 3, "collector": 2, "beat": 1}
 
 
 @examines("migrations", needs=(DATABASE,))
 def examine_migrations() -> Iterator[Diagnosis]:
-    """Find migrations that are not applied."""
-    count = unapplied_migration_count()
+    """Find migrations that are not applied, and whose they are: an app's, or of which version of this package."""
+    waiting = Counter(unapplied_migrations())
+    names = {APP: f"baton-messaging {wiring.release()['baton-messaging']}"}
+    whose = ", ".join(f"{names.get(app, app)} ({count})" for app, count in waiting.items())
     yield observed(
-        not count,
+        not waiting,
         _("migrations"),
         about=Resource(Kind.SETTING, "migrations"),
-        found=format_lazy(_("{count} not applied"), count=count) if count else _("all applied"),
+        found=format_lazy(_("not applied: {whose}"), whose=whose) if waiting else _("all applied"),
         wanted=_("all applied"),
         remedy=_("Apply them."),
         command="python manage.py migrate",
@@ -66,7 +69,7 @@ def examine_role() -> Iterator[Diagnosis]:
         yield finding(
             about,
             _("rights of the role"),
-            found=format_lazy(_("{role} lacks {rights}"), role=rights.role, rights=_cut(rights.missing)),
+            found=format_lazy(_("{role} lacks {rights}"), role=rights.role, rights=first_few(rights.missing)),
             wanted=_("SELECT, INSERT, UPDATE and DELETE on the tables of ours; on the audit SELECT and INSERT"),
             remedy=_("Grant them, as the owner of the tables."),
             command=f"python manage.py baton_grants {shlex.quote(rights.role)} --apply",
@@ -81,13 +84,8 @@ def _role_found(rights: RoleRights) -> Text:
     if rights.owns_audit:
         return format_lazy(_("{role} owns the audit's tables"), role=rights.role)
     if rights.can_change_audit:
-        return format_lazy(_("{role} has {rights}"), role=rights.role, rights=_cut(rights.on_audit))
+        return format_lazy(_("{role} has {rights}"), role=rights.role, rights=first_few(rights.on_audit))
     return format_lazy(_("{role} can only add to the audit"), role=rights.role)
-
-
-def _cut(names: tuple[str, ...]) -> str:
-    """Return the first few."""
-    return ", ".join(names[:MAX_SHOWN]) + (f", … ({len(names)})" if len(names) > MAX_SHOWN else "")
 
 
 @examines("clock of the database", needs=(DATABASE,))
@@ -119,7 +117,7 @@ def examine_connections() -> Iterator[Diagnosis]:
     web = baton().web_connection_count
     others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh().exclude(role=Role.WEB))
     budget = web + others
-    yield observed(
+    is_enough = observed(
         budget <= available,
         _("connections of the database"),
         about=Resource(Kind.SETTING, "max_connections"),
@@ -132,6 +130,7 @@ def examine_connections() -> Iterator[Diagnosis]:
         wanted=format_lazy(_("at most {available}, which the server allows"), available=available),
         remedy=_("Raise max_connections, start fewer web threads or worker children, or put PgBouncer between."),
     )
+    yield inferred(is_enough)  # they may never open as many
 
 
 def _connection_count(beat: Heartbeat) -> int:

@@ -1,8 +1,9 @@
 """The run of all examinations at the same time, each within its deadline, and their answers folded under causes.
 
-First those that need nothing (database, broker, mail server), then those that need one of these. A server that accepts
-a connection and then says nothing costs one deadline; what depends on it is skipped, and says so. Threads that still
-wait then are left behind: the command ends without them.
+First the servers, then what needs one of them; beside both what needs none, and only the machine's time. A server that
+accepts a connection and then says nothing costs one deadline; what depends on it is skipped, and says so. Whatever
+hangs, the answer is there after TOTAL_SECONDS. Threads that still wait then are left behind: the command ends without
+them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -17,27 +18,46 @@ from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.diagnosis.doctor.examination import DATABASE, RESOURCES, Examination, all_examinations
 from baton_messaging.diagnosis.doctor.redaction import redacted
 from baton_messaging.diagnosis.doctor.servers import Servers
-from baton_messaging.health.answers import Answer, NoAnswer, answers_within
+from baton_messaging.health.answers import HAND_OVER_SECONDS, Answer, NoAnswer, Question, answers_within
 from baton_messaging.health.causes import fold
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text, unanswered
 
 #: For all servers together: one that says nothing costs this much.
 SERVERS_SECONDS: Final = 2.5
+#: For all of it: half a second before a person who was promised an answer in six looks at the clock.
+TOTAL_SECONDS: Final = 5.5
 
 Answers = dict[str, list[Diagnosis]]
 
 
 def examine_all() -> list[Diagnosis]:
-    """Return the diagnoses of all examinations, in their order, victims under their cause. Takes two deadlines."""
+    """Return the diagnoses of all examinations, in their order, victims under their cause, within TOTAL_SECONDS."""
+    deadline = Deadline.after(TOTAL_SECONDS)
     servers = Servers(SERVERS_SECONDS)
     first = Examination("servers", servers.examine, deadline_seconds=SERVERS_SECONDS)
     examinations = [first, *all_examinations()]
-    answers = _examine_together([one for one in examinations if not one.needs])
+    groups: dict[str, Question[Answers]] = {
+        "alone": lambda by: _examine_together([one for one in examinations[1:] if not one.needs], by),
+        "servers": lambda by: _examine_with_servers(first, servers, examinations, by),
+    }
+    found = answers_within(deadline.seconds_left, groups)
+    answers = {**(found["alone"].value or {}), **(found["servers"].value or {})}
+    for one in examinations:
+        if one.name not in answers:
+            answers[one.name] = _diagnoses(one, Answer(TOTAL_SECONDS, error=NoAnswer(TOTAL_SECONDS)))
+    return redacted(folded(examinations, (told for one in examinations for told in answers[one.name])))
+
+
+def _examine_with_servers(
+    first: Examination, servers: Servers, examinations: list[Examination], by: Deadline
+) -> Answers:
+    """Ask the servers, and then those of them that have answered what else there is to ask."""
+    answers = _examine_together([first], by)
     silent = servers.silent
-    answers |= _examine_together([one for one in examinations if one.needs and not silent & {*one.needs}])
-    answers |= {one.name: [_skipped(one, silent)] for one in examinations if one.name not in answers}
-    return redacted(folded(examinations, (found for one in examinations for found in answers[one.name])))
+    needing = [one for one in examinations if one.needs]
+    answers |= _examine_together([one for one in needing if not silent & {*one.needs}], by)
+    return {**{one.name: [_skipped(one, silent)] for one in needing}, **answers}
 
 
 def folded(examinations: Iterable[Examination], diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
@@ -46,9 +66,10 @@ def folded(examinations: Iterable[Examination], diagnoses: Iterable[Diagnosis]) 
     return fold(diagnoses, {**needs_of_consumers(), **needs})
 
 
-def _examine_together(examinations: Sequence[Examination]) -> Answers:
-    deadlines = {one.name: one.deadline_seconds for one in examinations}
-    answers = answers_within(deadlines, {one.name: partial(_ask, one) for one in examinations})
+def _examine_together(examinations: Sequence[Examination], by: Deadline) -> Answers:
+    left = by.earlier(HAND_OVER_SECONDS).seconds_left
+    limits = {one.name: min(one.deadline_seconds, left) for one in examinations}
+    answers = answers_within(limits, {one.name: partial(_ask, one) for one in examinations})
     return {one.name: _diagnoses(one, answers[one.name]) for one in examinations}
 
 
@@ -62,7 +83,7 @@ def _diagnoses(examination: Examination, answer: Answer[list[Diagnosis]]) -> lis
         return answer.value
     found: Text = f"{type(answer.error).__name__}: {_first_line(answer.error)}"
     if isinstance(answer.error, NoAnswer):
-        found = format_lazy(_("no answer within {seconds:g} s"), seconds=examination.deadline_seconds)
+        found = format_lazy(_("no answer within {seconds:g} s"), seconds=round(answer.seconds, 1))
     return [unanswered(examination.about, examination.name, found=found)]
 
 

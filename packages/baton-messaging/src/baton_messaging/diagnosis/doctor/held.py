@@ -1,4 +1,4 @@
-"""What is held back examined: pauses, open circuits and retries that wait for longer than anybody meant them to."""
+"""What is held back examined: pauses, open circuits and retries that wait for longer than they were meant to."""
 
 from collections.abc import Iterator
 from dataclasses import replace

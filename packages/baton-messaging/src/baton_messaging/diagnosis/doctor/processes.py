@@ -16,8 +16,8 @@ from baton_messaging.conf import Queue, baton
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, or_well
-from baton_messaging.health.broker import broker_connection
-from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
+from baton_messaging.health.broker_connection import broker_connection
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding, inferred, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Heartbeat
@@ -43,7 +43,7 @@ def examine_consumers() -> Iterator[Diagnosis]:
     ended = list(Heartbeat.ended.workers().order_by("-ended_at")[:MAX_ENDED])
     for queue in baton().queues:
         last_ended = next((beat for beat in ended if queue.name in beat.queues), None)
-        yield _consumed(queue, living[queue.name], silent[queue.name], last_ended)
+        yield inferred(_consumed(queue, living[queue.name], silent[queue.name], last_ended))
 
 
 def _by_queue(workers: Iterable[Heartbeat]) -> tuple[dict[str, list[Heartbeat]], dict[str, list[Heartbeat]]]:
@@ -123,7 +123,7 @@ def examine_processes() -> Iterator[Diagnosis]:
     beats = list(Heartbeat.objects.exclude(role=Role.WORKER))
     for role, consequence in WANTED.items():
         ended = Heartbeat.ended.filter(role=role).order_by("-ended_at").first()
-        yield _role(role, [beat for beat in beats if beat.role == role], consequence, ended)
+        yield inferred(_role(role, [beat for beat in beats if beat.role == role], consequence, ended))
 
 
 def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text, ended: Heartbeat | None) -> Diagnosis:

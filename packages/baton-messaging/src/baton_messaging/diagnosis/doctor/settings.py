@@ -17,7 +17,7 @@ from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 
 
-@examines("system checks", deadline_seconds=15)  # no server is waited for: it is this machine that may be busy
+@examines("system checks", deadline_seconds=15)  # cut to the rest of the doctor's time: only this machine may be busy
 def examine_settings() -> Iterator[Diagnosis]:
     """Run ``manage.py check``: the code's own contradictions."""
     found = [message for message in checks.run_checks() if message.is_serious()]

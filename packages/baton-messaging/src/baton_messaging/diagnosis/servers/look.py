@@ -1,6 +1,6 @@
 """A look at the servers: by this process, now, and by each process that works, as its heartbeat has it.
 
-What those see who do the work counts before what a shell sees: a mail server that this machine reaches is of no use
+What the processes at work see counts before what a shell sees: a mail server that this machine reaches is of no use
 where the worker's machine does not. The answers of processes are some seconds, of services up to some minutes old.
 """
 
@@ -17,7 +17,7 @@ from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.health.wording import CONDITIONS, duration
+from baton_messaging.health.wording import CONDITIONS, duration, first_few
 from baton_messaging.models import Heartbeat
 from baton_messaging.processes.findings import COMMON
 
@@ -109,7 +109,7 @@ def _at_work(troubled: list[Seen], own: Health | None) -> Iterator[Diagnosis]:
     for diagnosis in diagnose(latest.health):
         found = format_lazy(
             _("as {processes} sees it, {age} ago: {found}"),
-            processes=_names(troubled),
+            processes=first_few((one.process for one in troubled), at_most=3),
             age=duration(latest.age_seconds),
             found=diagnosis.found,
         )
@@ -132,11 +132,6 @@ def _cut_off(one: Seen) -> Diagnosis:
         confidence=Confidence.LIKELY,
         since=one.health.checked_at,
     )
-
-
-def _names(seen: Iterable[Seen], *, at_most: int = 3) -> str:
-    names = [one.process for one in seen]
-    return ", ".join(names[:at_most]) + (f" (+{len(names) - at_most})" if len(names) > at_most else "")
 
 
 def _health(told: Mapping[str, Any]) -> Health:

@@ -15,6 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.diagnosis.servers.broker import Address
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.models.dead_letter import EXPIRED_BY_POLICY
+from baton_messaging.routing.ownership import queue_name_of
 
 _LENGTHS = ("x-max-length", "x-max-length-bytes")
 
@@ -25,6 +27,11 @@ def letting_expire(queues: Iterable[str]) -> Diagnosis:
     return _of_policy(
         queues, text, _("Take the policy away, or keep it off these queues; then replay what died of it.")
     )
+
+
+def cause_of_expiry(consumer: str, error_class: str) -> Diagnosis | None:
+    """Return the policy that a dead letter has died of, if it has."""
+    return letting_expire([queue_name_of(consumer)]) if error_class == EXPIRED_BY_POLICY else None
 
 
 def limiting(queues: Iterable[str]) -> Diagnosis:

@@ -1,4 +1,4 @@
-"""Our tables as diagnoses: rights that a working role lacks, what may swallow rows, and slots that nobody reads.
+"""Our tables as diagnoses: rights that a working role lacks, what may swallow rows, and slots that have no reader.
 
 What has_table_privilege says is proved. That a trigger or a rule is to blame is not: it may let through what it should.
 """

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process, Work
-from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Work
+from baton_messaging.diagnosis.triage.process_facts import Process
+from baton_messaging.health.diagnosis import Confidence, Diagnosis
 from baton_messaging.health.locks import Session
 from baton_messaging.health.resource import Resource
 from baton_messaging.recovery.findings import Contradiction
@@ -20,17 +21,23 @@ from baton_messaging.recovery.findings import Contradiction
 class Reach:
     """Whether a server answered, and if not, the error that came instead.
 
-    ``locked``: a table, and who holds it. ``is_of_other_release``: a table or column of this release is not there.
+    ``confidence`` that it is the server's doing: SURE where it said so itself, LIKELY where it was silent, OPEN where
+    this process had no time to hear an answer. ``locked``: a table, and who holds it. ``cause``: what doctor would say.
     """
 
     answers: bool = True
     error: str = ""
+    confidence: Confidence = Confidence.SURE
     locked: tuple[str, Session] | None = None
-    is_of_other_release: bool = False
+    cause: Diagnosis | None = None
+
+    @property
+    def is_to_blame(self) -> bool:
+        """Tell whether what was not answered is held against the server."""
+        return not self.answers and self.confidence is not Confidence.OPEN
 
 
 ANSWERS = Reach()
-TAKES_NO_WRITES = "TakesNoWrites"  # the database answers as a standby does, which takes no writes
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,19 @@ from typing import Final
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.rendering import waiting_names
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import evidence_of, phrase_of_session, trail
-from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Facts, Reach
+from baton_messaging.diagnosis.triage.evidence import evidence_of, trail
+from baton_messaging.diagnosis.triage.evidence_of_processes import holder_evidence
+from baton_messaging.diagnosis.triage.facts import Facts, Reach
 from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
 from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
 from baton_messaging.diagnosis.triage.rules.business_rows import judge_rows
 from baton_messaging.diagnosis.triage.rules.causes import explained, step_of
-from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion, Rule
+from baton_messaging.diagnosis.triage.rules.conclusion import ASK_AGAIN, Conclusion, Rule
 from baton_messaging.diagnosis.triage.rules.locks import waits_for_lock
 from baton_messaging.diagnosis.triage.rules.not_due import not_due
 from baton_messaging.diagnosis.triage.rules.settled import dead, processed, work_failed, work_running
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, Verdict, phrase
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis
 from baton_messaging.health.resource import Kind
 
 _RULES: Final[tuple[Rule, ...]] = (
@@ -82,20 +83,11 @@ def _no_trace(delivery: Delivery, facts: Facts) -> Conclusion:
 
 
 def _database_away(facts: Facts) -> Verdict:
-    """Return the verdict without the database, with what the broker says as evidence."""
+    """Return the verdict without the database, with what the broker says as evidence: the one that doctor has, too."""
     depths = tuple(phrase("depth_of", queue=name, count=queue.waiting_count) for name, queue in facts.queues.items())
     broker = depths if facts.broker.answers else (phrase("broker_silent", error=facts.broker.error),)
-    cause = next(
-        (
-            one
-            for one in facts.causes
-            if one.about.kind is Kind.DATABASE and one.status is Status.FINDING and one.stops_work
-        ),
-        None,
-    )
-    detail, step, database = _why_away(facts.database)
-    if cause and not facts.database.locked:
-        step, database = step_of(cause), tuple(_of_cause(cause))
+    cause = next((one for one in facts.causes if one.about.kind is Kind.DATABASE and one.stops_work), None)
+    detail, step, database = _why_away(facts.database, cause)
     return Verdict(
         state=State.UNKNOWN,
         owner=(cause and cause.owner) or facts.platform,
@@ -109,21 +101,12 @@ def _database_away(facts: Facts) -> Verdict:
     )
 
 
-def _why_away(database: Reach) -> tuple[Phrase, Step, tuple[Phrase, ...]]:
+def _why_away(database: Reach, cause: Diagnosis | None) -> tuple[Phrase, Step, tuple[Phrase, ...]]:
     """Return detail, step and evidence."""
     if database.locked:
         table, holder = database.locked
-        detail = phrase("table_locked", table=table)
-        session = Phrase("lock_holder", phrase_of_session(holder).values)
-        statement = phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
-        return (
-            detail,
-            Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending)),
-            (session, statement),
-        )
-    if database.is_of_other_release:
-        evidence = phrase("database_silent", error=database.error)
-        return phrase("other_release"), Step("migrate", command="python manage.py migrate"), (evidence,)
-    if database.error == TAKES_NO_WRITES:
-        return phrase("database_read_only"), Step("restart_database"), (phrase("database_read_only"),)
-    return phrase("database_away"), Step("restart_database"), (phrase("database_silent", error=database.error),)
+        step = Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending))
+        return phrase("table_locked", table=table), step, tuple(holder_evidence(holder))
+    if cause:
+        return phrase("cause", found=cause.found), step_of(cause), tuple(_of_cause(cause))
+    return phrase("database_not_heard"), ASK_AGAIN, (phrase("database_silent", error=database.error),)

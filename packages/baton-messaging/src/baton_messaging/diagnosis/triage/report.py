@@ -8,12 +8,14 @@ from django.db import OperationalError, ProgrammingError
 
 from baton_messaging.diagnosis.links import dead_letter_link
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
+from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
 from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
+from baton_messaging.diagnosis.triage.gather.reach import database_reach, reach_after
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.lookup import look_up
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.diagnosis.triage.wording import evidence_texts, later_texts, question_texts, state_text, step_text
+from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.wording import CONFIDENCES
 
 _ENDS: Final = (State.DONE, State.DEAD, State.CANCELLED, State.NOT_PUBLISHED, State.ROW_GONE)
@@ -114,20 +116,22 @@ def triage(text: str) -> Report:
 
     A database that breaks off, or a table that is locked, is an answer, too.
     """
+    own_time = OwnTime()
     try:
         with statement_deadline():
             found = look_up(text)
             text = found.key if found.is_called else text
             (facts,) = gather([found])
     except (OperationalError, ProgrammingError) as error:
-        facts = without_database(reach_after(error))
+        facts = without_database(reach_after(error), own_time)
     return report(text, facts)
 
 
 def triage_or_outage(text: str) -> Report:
     """Answer as ``triage`` does; when the database does not answer, report its outage. Raises BadId."""
+    own_time = OwnTime()
     reach = database_reach()
-    return triage(text) if reach.answers else report(text, without_database(reach))
+    return triage(text) if reach.answers else report(text, without_database(reach, own_time))
 
 
 def report(text: str, facts: Facts) -> Report:

@@ -1,7 +1,7 @@
 """The survey of what is stuck: older than some minutes and not settled, grouped by cause, or by verdict and consumer.
 
 The count is of all that is stuck, or says "at least"; judged one by one are the oldest. Whatever waits for the same
-cause is one group, whoever consumes it: one cause has one owner and one step.
+cause is one group, whichever consumer it is for: one cause has one owner and one step.
 """
 
 from collections import defaultdict
@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 from django.db import OperationalError, ProgrammingError
 
 from baton_messaging.diagnosis.links import triage_link
-from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.gather.deadline import database_reach, reach_after, statement_deadline
+from baton_messaging.diagnosis.triage.facts import Facts, Reach
+from baton_messaging.diagnosis.triage.gather.deadline import statement_deadline
 from baton_messaging.diagnosis.triage.gather.gather import gather, without_database
+from baton_messaging.diagnosis.triage.gather.reach import database_reach, reach_after, read_only_cause
 from baton_messaging.diagnosis.triage.gather.snapshot import now
 from baton_messaging.diagnosis.triage.judge import judge
 from baton_messaging.diagnosis.triage.lookup import Lookup, about
@@ -23,6 +24,7 @@ from baton_messaging.diagnosis.triage.report import NextStep, Report, colour_of,
 from baton_messaging.diagnosis.triage.unsettled import unsettled_keys
 from baton_messaging.diagnosis.triage.verdict import State, Verdict
 from baton_messaging.diagnosis.triage.wording import STATES
+from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.wording import CONFIDENCES, duration
 
 OLDER_THAN: Final = timedelta(minutes=5)
@@ -132,17 +134,25 @@ class _Stuck(NamedTuple):
 
 
 def survey_or_outage(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
-    """Survey; when the database does not answer, report its outage."""
+    """Survey; when the database does not answer, or takes no writes and nothing is old yet, report its outage."""
+    own_time = OwnTime()
     reach = database_reach()
-    return survey_or_report(older_than) if reach.answers else report("--stuck", without_database(reach))
+    if reach.answers:
+        found = survey_or_report(older_than)
+        cause = read_only_cause() if isinstance(found, Survey) and not found.groups else None
+        if cause is None:
+            return found
+        reach = Reach(False, cause=cause)
+    return report("--stuck", without_database(reach, own_time))
 
 
 def survey_or_report(older_than: timedelta = OLDER_THAN) -> "Survey | Report":
     """Survey; when the database breaks off, or a table is locked, report that."""
+    own_time = OwnTime()
     try:
         return survey(older_than)
     except (OperationalError, ProgrammingError) as error:
-        return report("--stuck", without_database(reach_after(error)))
+        return report("--stuck", without_database(reach_after(error), own_time))
 
 
 def survey(older_than: timedelta = OLDER_THAN) -> Survey:

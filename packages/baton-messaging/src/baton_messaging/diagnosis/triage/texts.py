@@ -83,7 +83,6 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "cause": _("%(found)s"),
     "victims": _("the same keeps %(count)s others from their work: %(names)s"),
     "database_silent": _("the database does not answer: %(error)s"),
-    "database_read_only": _("the database answers, and takes no writes"),
 }
 
 DETAILS: Final[dict[str, Promise]] = {
@@ -140,10 +139,9 @@ DETAILS: Final[dict[str, Promise]] = {
     "discarded": _("%(reason)s, discarded"),
     "taken_up": _("its worker is gone, it is taken up again"),
     "not_taken_up": _("its worker is gone, and no beat runs"),
-    "other_release": _("the database's tables are not those of this release"),
     "table_locked": _("table %(table)s is locked"),
-    "database_away": _("the database does not answer"),
-    "database_read_only": _("the database takes no writes: it may be a standby"),
+    "broker_not_heard": _("the broker does not answer, or this process had no time to hear it"),
+    "database_not_heard": _("the database does not answer, or this process had no time to hear it"),
 }
 
 QUESTIONS: Final[dict[str, Promise]] = {
@@ -186,7 +184,6 @@ STEPS: Final[dict[str, Promise]] = {
     "end_table_lock": _(
         "Let session %(pid)s end, if it is a migration that goes on; end it, if it was forgotten. Then ask again."
     ),
-    "migrate": _("Migrate the database, or run the release that it has been migrated to."),
     "end_prepared": _("Find the prepared transaction that nobody ended, and commit it or roll it back."),
     "restart_worker": _("Restart worker %(worker)s."),
     "start_worker_again": _(
@@ -198,7 +195,7 @@ STEPS: Final[dict[str, Promise]] = {
     ),
     "run_reconciler": _("Run the reconciler by hand and read what keeps it from sending the message again."),
     "restart_broker": _("Bring the broker back. What is in the outbox waits safely; nothing is lost."),
-    "restart_database": _("Bring the database back. Relay and workers go on by themselves."),
+    "ask_again": _("Ask again, or on another machine: this one is too busy to tell who is silent."),
     "enlarge_broker": _("Give the broker memory or disk, or workers to empty its queues. The outbox keeps what waits."),
     "work_off_queue": _("Queue %(queue)s is full: give it workers, or find out why they do not keep up."),
     "migrate_queue": _("Give the queue the arguments that this release declares; nothing is lost on the way."),

@@ -15,7 +15,7 @@ from baton_messaging.dead_letters.operations.errors import NotEditable
 from baton_messaging.dead_letters.operations.redirect import candidates
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.diagnosis.dead_letters import cause_of_dead_letter, owner_under
+from baton_messaging.diagnosis.dead_letters import cause_now, owner_under
 from baton_messaging.diagnosis.progress import STATE_TEXTS, progress_of
 from baton_messaging.events import known_versions
 from baton_messaging.models import Attempt, AuditEntry, DeadLetter, Interruption, ProcessedMessage
@@ -34,7 +34,7 @@ def dead_letter_page(request: HttpRequest, dead_letter_id: int) -> HttpResponse:
     resolve_applied()
     dead_letter = dead_letter_or_404(dead_letter_id)
     is_open = dead_letter.state == State.OPEN
-    cause = cause_of_dead_letter(dead_letter) if is_open else None
+    cause = cause_now(dead_letter) if is_open else None
     return page(
         request,
         "dead_letter.html",

@@ -12,14 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from django.db import OperationalError, ProgrammingError, connection
-
 from baton_messaging.database.deadline import Deadline, statements_within
-from baton_messaging.database.errors import takes_writes
-from baton_messaging.diagnosis.triage.facts import TAKES_NO_WRITES, Reach
-from baton_messaging.health.answers import NoAnswer, answers_within
-from baton_messaging.health.locks import Session, table_locks
-from baton_messaging.health.refusals import classify
 
 SEARCH_SECONDS: Final = 0.5  # the depth alone is known much sooner
 MIN_SEARCH_SECONDS: Final = 0.1  # some thousand messages
@@ -27,9 +20,6 @@ SEARCHED_BY_SECONDS: Final = 1.5  # after the question; the rest is for the tabl
 
 STATEMENT_SECONDS: Final = 1.5  # of one statement
 SERVERS_SECONDS: Final = 1.2  # for broker, causes and the apps' checks, all at the same time
-CONNECT_SECONDS: Final = 0.8
-_LOCK_NOT_AVAILABLE: Final = "55P03"
-_NOT_THERE: Final = ("42703", "42P01")  # undefined_column, undefined_table
 
 _waited_seconds: ContextVar[float] = ContextVar("waited_seconds", default=0.0)
 
@@ -64,44 +54,3 @@ def statement_deadline() -> Iterator[None]:
     """Let no statement inside wait for longer than an answer may take. Raises OperationalError."""
     with statements_within(Deadline.after(STATEMENT_SECONDS)):
         yield
-
-
-def reach_after(error: OperationalError | ProgrammingError) -> Reach:
-    """Return what an error of a statement says of the database: away, of another release, or locked, and by whom."""
-    locked = None
-    sqlstate = getattr(error.__cause__, "sqlstate", "")
-    if sqlstate == _LOCK_NOT_AVAILABLE:
-        answer = answers_within(CONNECT_SECONDS, {"lock": _table_lock})["lock"]
-        locked = answer.value
-    return Reach(False, reason(error), locked, is_of_other_release=sqlstate in _NOT_THERE)
-
-
-def reason(error: Exception | None) -> str:
-    """Return a sentence of the server's, with the name of the error that brought it."""
-    if error is None:
-        return "no answer"
-    if isinstance(error, NoAnswer):
-        return str(error)
-    return f"{type(error.__cause__ or error).__name__} ({classify(error).said})"
-
-
-def database_reach() -> Reach:
-    """Tell whether the database answers and takes writes, without waiting for one that does not."""
-    answer = answers_within(CONNECT_SECONDS, {"database": _takes_writes})["database"]
-    if answer.error:
-        return Reach(False, reason(answer.error))
-    return Reach() if answer.value else Reach(False, TAKES_NO_WRITES)
-
-
-def _table_lock(deadline: Deadline) -> tuple[str, Session] | None:
-    with statements_within(deadline):
-        return next(((lock.table, lock.holder) for lock in table_locks() if lock.is_total), None)
-
-
-def _takes_writes(deadline: Deadline) -> bool:
-    own = connection.copy()
-    own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "connect_timeout": deadline.seconds_left}
-    try:
-        return takes_writes(own)
-    finally:
-        own.close()

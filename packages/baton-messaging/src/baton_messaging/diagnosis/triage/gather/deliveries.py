@@ -1,36 +1,27 @@
 """Deliveries put together from a snapshot: each message on its way to each consumer."""
 
-import shlex
 from collections.abc import Iterable, Iterator
-from typing import Any
-from uuid import UUID
-
-from celery import current_app
 
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.diagnosis.message_states import Place
-from baton_messaging.diagnosis.servers.service import is_of_outside
-from baton_messaging.diagnosis.triage.delivery_facts import (
-    DeadLetterFacts,
-    Delivery,
-    Failed,
-    Future,
-    Held,
-    InFlight,
-    Limits,
-    Process,
-    Processed,
-    Published,
-    Sighting,
-    Where,
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Future, Sighting, Where
+from baton_messaging.diagnosis.triage.gather.processes import in_flight_of
+from baton_messaging.diagnosis.triage.gather.rows import (
+    dead_letter_facts,
+    failed_facts,
+    held_facts,
+    limits_facts,
+    processed_facts,
+    published_facts,
 )
-from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
+from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
+from baton_messaging.diagnosis.triage.process_facts import InFlight, Process
 from baton_messaging.events import is_known
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.models import Attempt, Circuit, DeadLetter, FutureMessage, OutboxMessage, Pause, ProcessedMessage
+from baton_messaging.models import Attempt, DeadLetter, FutureMessage, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.routing.ownership import owner_as_kept, owner_of, queue_name_of
@@ -50,7 +41,7 @@ def deliveries_of(lookup: Lookup, snapshot: Snapshot) -> Iterator[Delivery]:
         yield from (_not_due(row, consumer) for consumer in _consumers_of(row.name))
     for dead_letter in lookup.dead_letters:
         if dead_letter.message_id is None:  # what is no envelope of ours has nothing but its dead letter
-            yield _bare(dead_letter)
+            yield _bare(dead_letter, snapshot)
 
 
 def _places(lookup: Lookup, snapshot: Snapshot) -> list[Place]:
@@ -97,12 +88,12 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
         message_id=message_id,
         queue=queue_name_of(consumer),
         owner=owner_as_kept(consumer, dead_letter.owner if dead_letter else ""),
-        limits=_limits(consumer),
-        published=_published(row, consumer, snapshot) if row else None,
-        processed=_processed(standing.processed),
-        failed=_failed(failed),
-        dead_letter=_dead_letter(dead_letter),
-        held=_held(snapshot, consumer, event, key, message_id),
+        limits=limits_facts(consumer),
+        published=published_facts(row, consumer, snapshot) if row else None,
+        processed=processed_facts(standing.processed),
+        failed=failed_facts(failed, snapshot),
+        dead_letter=dead_letter_facts(dead_letter, snapshot),
+        held=held_facts(snapshot, consumer, event, key, message_id),
         in_flight=in_flight,
         seen=_sighting(standing.place, snapshot),
         lock=_lock(in_flight, snapshot),
@@ -137,7 +128,7 @@ def _lock(in_flight: InFlight | None, snapshot: Snapshot) -> LockWait | None:
     return next((wait for wait in snapshot.lock_waits if in_flight.is_of(wait.application)), None)
 
 
-def _bare(dead_letter: DeadLetter) -> Delivery:
+def _bare(dead_letter: DeadLetter, snapshot: Snapshot) -> Delivery:
     consumer = dead_letter.consumer
     return Delivery(
         consumer=consumer,
@@ -145,90 +136,12 @@ def _bare(dead_letter: DeadLetter) -> Delivery:
         message_id=None,
         queue=queue_name_of(consumer),
         owner=owner_as_kept(consumer, dead_letter.owner),
-        dead_letter=_dead_letter(dead_letter),
+        dead_letter=dead_letter_facts(dead_letter, snapshot),
     )
 
 
 def _event_of(attempt: Attempt | None) -> str:
     return str(attempt.envelope.get("name", "")) if attempt else ""
-
-
-def _limits(consumer: str) -> Limits:
-    task: Any = current_app.tasks.get(consumer)
-    if task is None:
-        return Limits()
-    return Limits(
-        max_attempts=(task.max_retries or 0) + 1,
-        hard_limit_seconds=task.time_limit or 0,
-        max_delay_seconds=getattr(task, "retry_backoff_max", 0),
-    )
-
-
-def _published(row: OutboxMessage, consumer: str, snapshot: Snapshot) -> Published:
-    return Published(
-        occurred_at=row.occurred_at,
-        published_at=row.published_at,
-        is_sent=row.is_sent_to(consumer),
-        available_at=row.available_at,
-        refusal=_refusal(row.last_error, consumer),
-        ahead_count=snapshot.ahead.get(row.pk, 0),
-    )
-
-
-def _refusal(last_error: str, consumer: str) -> str:
-    """Return what the relay noted for this consumer ("consumer: error; consumer: error")."""
-    mine = f"{consumer}: "
-    return next((part.removeprefix(mine) for part in last_error.split("; ") if part.startswith(mine)), "")
-
-
-def _processed(row: ProcessedMessage | None) -> Processed | None:
-    return Processed(row.processed_at, row.duration_ms, row.worker) if row else None
-
-
-def _failed(row: Attempt | None) -> Failed | None:
-    if row is None:
-        return None
-    return Failed(
-        row.attempt,
-        row.error_class,
-        row.failed_at,
-        row.due_at,
-        row.sent_at,
-        row.claimed_until,
-        row.error_message,
-        is_of_outside(row.error_class),
-    )
-
-
-def _dead_letter(row: DeadLetter | None) -> DeadLetterFacts | None:
-    if row is None:
-        return None
-    return DeadLetterFacts(
-        pk=row.pk,
-        state=row.state,
-        reason=row.reason,
-        error_class=row.error_class,
-        died_at=row.died_at,
-        attempt_count=row.attempt_count,
-        requested_at=row.requested_at,
-        error_text=row.error_message,
-    )
-
-
-def _held(snapshot: Snapshot, consumer: str, event: str, key: str, message_id: UUID) -> Held | None:
-    hold = snapshot.states.holds.on(consumer, event_name=event, key=key, message_id=message_id)
-    cause = hold.cause if hold else None
-    if isinstance(cause, Pause):
-        words = [cause.consumer] if cause.consumer else [f"--event={cause.event_name}", f"--key={cause.key}"]
-        return Held(cause.paused_at, by=cause.paused_by, why=cause.why, resume=shlex.join(words))
-    if isinstance(cause, Circuit) and cause.opened_at:
-        return Held(
-            cause.opened_at,
-            error_class=cause.error_class,
-            next_probe_at=cause.next_probe_at,
-            is_transient=is_of_outside(cause.error_class),
-        )
-    return None
 
 
 def _sighting(place: Place, snapshot: Snapshot) -> Sighting | None:

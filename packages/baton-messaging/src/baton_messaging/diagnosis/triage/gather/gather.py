@@ -10,12 +10,14 @@ from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
 from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
+from baton_messaging.diagnosis.triage.gather.reach import heard, read_only_cause
 from baton_messaging.diagnosis.triage.gather.servers import ask_servers
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.subjects import find_subjects
 from baton_messaging.health.dependencies import checks_of
 from baton_messaging.health.diagnosis import Confidence, Diagnosis
+from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.resource import Kind
 from baton_messaging.health.run import run_checks
 from baton_messaging.routing.ownership import platform_owner
@@ -32,8 +34,9 @@ LOCKED_SECONDS: Final = 0.3
 def gather(lookups: Sequence[Lookup]) -> list[Facts]:
     """Return the facts about each, from one snapshot. Inside ``statement_deadline()``. Raises the database's errors."""
     snapshot = take_snapshot(lookups)
+    causes = _with_read_only(snapshot.servers.causes)
     subjects = find_subjects({lookup.key: lookup.events for lookup in lookups if lookup.is_subject})
-    found = [_facts(lookup, snapshot, subjects.get(lookup.key, ())) for lookup in lookups]
+    found = [_facts(lookup, snapshot, causes, subjects.get(lookup.key, ())) for lookup in lookups]
     services = tuple(_failing_services(found))
     return [replace(facts, causes=(*facts.causes, *services)) for facts in found] if services else found
 
@@ -58,21 +61,31 @@ def _may_be_services(delivery: Delivery) -> bool:
     )
 
 
-def without_database(reach: Reach) -> Facts:
-    """Return what can be said without the database: what the broker says."""
+def _with_read_only(causes: tuple[Diagnosis, ...]) -> tuple[Diagnosis, ...]:
+    """Add that the database takes no writes, where the look at it has not said so: its rows can still be read."""
+    if any(cause.about.kind is Kind.DATABASE for cause in causes):
+        return causes
+    cause = read_only_cause()
+    return (cause, *causes) if cause else causes
+
+
+def without_database(reach: Reach, own_time: OwnTime) -> Facts:
+    """Return what can be said without the database: what the broker says. ``own_time``: since it was asked."""
     seconds = LOCKED_SECONDS if reach.locked else REST_SECONDS
     servers = ask_servers(all_queues(), seconds=seconds)
+    reach = heard(reach, own_time)
+    is_known = any(cause.about.kind is Kind.DATABASE for cause in servers.causes)
     return Facts(
         datetime.now(UTC),
         platform_owner(),
         queues={name: QueueSnapshot(depth.waiting) for name, depth in servers.broker.depths.items()},
         broker=servers.broker.reach,
         database=reach,
-        causes=servers.causes,
+        causes=servers.causes if is_known or not reach.cause else (reach.cause, *servers.causes),
     )
 
 
-def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) -> Facts:
+def _facts(lookup: Lookup, snapshot: Snapshot, causes: tuple[Diagnosis, ...], subjects: tuple[Subject, ...]) -> Facts:
     deliveries = tuple(deliveries_of(lookup, snapshot))
     return Facts(
         now=snapshot.now,
@@ -90,7 +103,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, subjects: tuple[Subject, ...]) ->
         retention_seconds=baton().outbox_retention_days * DAY_SECONDS,
         is_broker_full=snapshot.is_broker_full,
         broker=snapshot.servers.broker.reach,
-        causes=snapshot.servers.causes,
+        causes=causes,
         contradictions=snapshot.servers.contradictions.get(lookup.key, ()),
         checked_consumers=snapshot.servers.checked_consumers,
         needs=needs_of({delivery.consumer for delivery in deliveries}, snapshot.processes),

@@ -4,7 +4,7 @@ Each in a thread with a connection of its own, which is left behind when time is
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import structlog
@@ -17,8 +17,10 @@ from baton_messaging.diagnosis.triage.gather.broker import (
     snapshot_of,
 )
 from baton_messaging.diagnosis.triage.gather.deadline import SERVERS_SECONDS
+from baton_messaging.diagnosis.triage.gather.reach import heard
 from baton_messaging.health.answers import Answer, NoAnswer, Question, answers_within
 from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.own_time import OwnTime
 from baton_messaging.recovery.findings import Contradiction, checked_consumers, contradicting
 
 #: Of the deadline, for what is made of the looks: one of them may take all the time that it has.
@@ -51,10 +53,12 @@ def ask_servers(
     }
     if keys:
         questions["contradictions"] = lambda _deadline: contradicting(keys)
+    own_time = OwnTime()
     answers = answers_within(seconds, questions)
+    broker = snapshot_of(answers["broker"])
     contradictions = _value(answers.get("contradictions"), without=None)
     return ServersSnapshot(
-        snapshot_of(answers["broker"]),
+        replace(broker, reach=heard(broker.reach, own_time)),
         _value(answers["causes"], without=()),
         {key: tuple(found) for key, found in (contradictions or {}).items()},
         frozenset() if contradictions is None else checked_consumers(),

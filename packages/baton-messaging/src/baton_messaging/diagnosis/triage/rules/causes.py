@@ -1,16 +1,15 @@
 """Causes come before their victims: a delivery that waits for what does no work is not the fault of its own way.
 
-The rules say how far a message got, and who would have to act if all else were well. Here it is asked whether all else
-is well: machine, database, broker, the servers that the consumer names, and that everyone is wired to the same. If not,
-the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
+The rules say how far a message got, and which team would have to act if all else were well. Here it is asked whether
+all else is well: machine, database, broker, the servers that the consumer names, and that everyone is wired to the
+same. If not, the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from baton_messaging.diagnosis.servers.broker_room import EVICTED
-from baton_messaging.diagnosis.servers.policies import letting_expire
 from baton_messaging.diagnosis.servers.service import failing
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
@@ -19,8 +18,6 @@ from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.causes import explains
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.models.dead_letter import EXPIRED_BY_POLICY
-from baton_messaging.routing.ownership import queue_name_of
 
 RELAY: Final = Resource(Kind.ROLE, "relay")
 BEAT: Final = Resource(Kind.ROLE, "beat")
@@ -55,9 +52,11 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
     """Return the cause that is nearest to the ground."""
     dead_letter = delivery.dead_letter
     if conclusion.state is State.DEAD and dead_letter:
-        is_open = dead_letter.state == "open"
-        death = Death(delivery.consumer, dead_letter.reason, dead_letter.error_class)
-        return cause_of_death(death, facts.causes, facts.needs) if is_open else None
+        if dead_letter.state != "open":
+            return None
+        return present_cause(
+            delivery.consumer, dead_letter.reason, facts.causes, facts.needs, refusal=dead_letter.refusal
+        )
     needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
     found = [
         cause
@@ -70,7 +69,12 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
-    return _nearest_to_the_ground(found) or _server_of(conclusion, delivery, facts)
+    return _nearest_to_the_ground(found) or _refusal_of(conclusion, delivery) or _server_of(conclusion, delivery, facts)
+
+
+def _refusal_of(conclusion: Conclusion, delivery: Delivery) -> Diagnosis | None:
+    """Return why the database refused the last attempt a statement: the next one will meet the same."""
+    return delivery.failed.refusal if delivery.failed and conclusion.state in (State.RETRYING, State.HELD) else None
 
 
 def _is_of_refused_queue(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery) -> bool:
@@ -126,26 +130,22 @@ def _is_missing(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> boo
     return conclusion.state in _WITH_THE_BROKER and is_not_there and not is_held
 
 
-class Death(NamedTuple):
-    """Of what an open dead letter has died."""
-
-    consumer: str
-    reason: str
-    error_class: str
-
-
-def cause_of_death(
-    death: Death, causes: Iterable[Diagnosis], needs: Mapping[Resource, Iterable[Resource]]
+def present_cause(
+    consumer: str,
+    reason: str,
+    causes: Iterable[Diagnosis],
+    needs: Mapping[Resource, Iterable[Resource]],
+    *,
+    refusal: Diagnosis | None = None,
 ) -> Diagnosis | None:
     """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again.
 
-    It died of its retries while a server that it names does no work, of a signature that another process made, or of
-    a time to live that a policy of the broker has set.
+    It died of its retries while a server that it names does no work, of a signature that another process made, or of a
+    ``refusal``: a statement that the database did not execute (refused_statements.py), the more so if it does no work.
     """
-    if death.error_class == EXPIRED_BY_POLICY:
-        return letting_expire([queue_name_of(death.consumer)])
-    reason = death.reason
-    services = {one for one in needs.get(Resource(Kind.CONSUMER, death.consumer), ()) if one.kind is Kind.SERVICE}
+    if refusal is not None:
+        return next((one for one in causes if one.about == refusal.about and one.stops_work), refusal)
+    services = {one for one in needs.get(Resource(Kind.CONSUMER, consumer), ()) if one.kind is Kind.SERVICE}
     found = [
         cause
         for cause in causes
@@ -206,8 +206,8 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     state = conclusion.state
     stands_before_it = state is State.RELAY_STALLED and cause.about.kind in (Kind.BROKER, Kind.PROCESS, Kind.QUEUE)
     sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind in (Kind.WIRING, Kind.PROCESS)
-    is_lost_all_the_same = state is State.LOST and cause.about.kind in (Kind.PROCESS, Kind.SETTING)
-    if not (stands_before_it or sees_nobody or is_lost_all_the_same):
+    is_only_lost = state is State.LOST and cause.about.kind not in (Kind.WIRING, Kind.QUEUE)
+    if not (stands_before_it or sees_nobody or is_only_lost):
         state = _INSTEAD.get(state, state)
     return replace(
         conclusion,
@@ -216,7 +216,7 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
         step=step_of(cause),
         needs_person=True,
         detail=phrase("cause", found=cause.found),
-        confidence=Confidence.LIKELY if cause.about.kind is Kind.SETTING else cause.confidence,
+        confidence=Confidence.LIKELY if cause.about.kind in (Kind.WIRING, Kind.SETTING) else cause.confidence,
         cause=cause,
     )
 

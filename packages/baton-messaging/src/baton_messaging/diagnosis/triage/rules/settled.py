@@ -45,7 +45,10 @@ def _done_elsewhere(delivery: Delivery, facts: Facts) -> Diagnosis | None:
 
 
 def dead(delivery: Delivery, facts: Facts) -> Conclusion | None:
-    """A person must decide, or has decided."""
+    """A person must decide, or has decided.
+
+    Sure only where the consumer itself has said that the message is to blame: any other error may be of something else.
+    """
     dead_letter = delivery.dead_letter
     if dead_letter is None:
         return None
@@ -55,15 +58,17 @@ def dead(delivery: Delivery, facts: Facts) -> Conclusion | None:
         step = Step(
             "replay", dead_letter_id=dead_letter.pk, command=f"python manage.py dead_letters show {dead_letter.pk}"
         )
-        confidence = Confidence.LIKELY if _is_of_database(dead_letter.error_class) else Confidence.SURE
+        confidence = Confidence.SURE if dead_letter.is_permanent else Confidence.LIKELY
         detail = phrase("reason", reason=dead_letter.reason)
         return Conclusion(State.DEAD, delivery.owner, step, True, detail, confidence=confidence)
     if dead_letter.state == "discarded":
         step = Step("decided", dead_letter_id=dead_letter.pk)
-        return Conclusion(State.DEAD, delivery.owner, step, detail=phrase("discarded", reason=dead_letter.reason))
+        detail = phrase("discarded", reason=dead_letter.reason)
+        return Conclusion(State.DEAD, delivery.owner, step, detail=detail, confidence=Confidence.SURE)
     if delivery.position is Position.REPLAY_PLANNED:
         step = Step("wait_for_canary", dead_letter_id=dead_letter.pk)
-        return Conclusion(State.HELD, delivery.owner, step, detail=phrase("replay_planned"))
+        detail = phrase("replay_planned")
+        return Conclusion(State.HELD, delivery.owner, step, detail=detail, confidence=Confidence.SURE)
     return None
 
 
@@ -82,18 +87,14 @@ def _signed_anew(delivery: Delivery, dead_letter: DeadLetterFacts, facts: Facts)
     return Conclusion(State.DEAD, delivery.owner, step, True, detail, confidence=Confidence.LIKELY)
 
 
-def _is_of_database(error_class: str) -> bool:
-    """Tell whether the database refused a statement: a right, a trigger or a migration may be to blame, not the app."""
-    return error_class.startswith("django.db.utils.")
-
-
 def work_running(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """Its own row says that a worker has it; the lease says whether that is still true."""
     work = delivery.work
     if work is None or work.state != "running":
         return None
     if work.lease_expires_at and work.lease_expires_at > facts.now:
-        return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=phrase("on_worker", worker=work.worker))
+        detail = phrase("on_worker", worker=work.worker)
+        return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=detail, confidence=Confidence.SURE)
     if not any(worker.is_at_work for worker in facts.consumers_of(delivery.queue)):
         step = start_worker(delivery.queue)
         return Conclusion(State.NOBODY_CONSUMES, delivery.owner, step, True, phrase("no_worker"))
