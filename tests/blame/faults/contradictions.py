@@ -1,6 +1,7 @@
 """What counts as done and is not: rows written by hand, files that are gone or elsewhere."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from baton_dev.blame.catalogue import Question, fault
 from baton_dev.blame.effects import until_processed, until_running
@@ -73,6 +74,15 @@ def swallowed_sales(stack: ShopStack) -> Iterator[Question]:
             yield question
         finally:
             own.execute("DROP FUNCTION stocktaking() CASCADE")
+
+
+@fault("export's file was cut off", State.DONE, PLATFORM, says="file|storage", doctor="file|storage")
+def file_cut_off(stack: ShopStack) -> Iterator[Question]:
+    question = an_export()
+    until_state(stack, question, ExportState.READY)
+    path = Path(storage().path(Export.objects.get(pk=question.id).file_name))
+    path.write_bytes(path.read_bytes()[:-1])
+    yield question
 
 
 @fault("reservation deleted by hand", State.DONE, WAREHOUSE, says="reserv", doctor="reserv")

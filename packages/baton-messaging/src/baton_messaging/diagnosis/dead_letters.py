@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
 from baton_messaging.diagnosis.refused_statements import cause_of_refusal
+from baton_messaging.diagnosis.servers.policies import cause_of_expiry
 from baton_messaging.diagnosis.triage.rules.causes import present_cause
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
@@ -43,7 +44,7 @@ def with_owners(dead_letters: Iterable[DeadLetter]) -> list[tuple[DeadLetter, st
 
 def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
     """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
-    refusal = cause_of_refusal(dead.error_class, dead.error_message)
+    refusal = cause_of_refusal(dead.error_class, dead.error_message) or cause_of_expiry(dead.consumer, dead.error_class)
     return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
 
 

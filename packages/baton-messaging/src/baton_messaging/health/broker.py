@@ -10,6 +10,7 @@ the next one of that slot. Listings of queues or deliveries know it by QUEUE_PRE
 
 import os
 import socket
+from collections.abc import Iterable
 from typing import Any, Final
 
 import kombu
@@ -20,6 +21,7 @@ from baton_messaging.database.deadline import Deadline
 from baton_messaging.health import broker_facts
 from baton_messaging.health.broker_connection import broker_connection, is_amqp, server_of
 from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.redis_keys import SHARED
 from baton_messaging.health.refusals import Refusal, classify, of_server
 from baton_messaging.health.registry import health_check
 from baton_messaging.routing.queues import EXCHANGE
@@ -60,7 +62,10 @@ def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadl
         facts["written_to"] = {"server": server_of(writer), **_facts(writer, deadline)}
     if refusal is not None and _is_about_own_queue(refusal.said) and (said := _forbidden(reader, facts)):
         refusal = Refusal(Condition.NOT_PERMITTED, said)
-    refusal = refusal or _difference(facts) or Refusal(Condition.OK, "")
+    if refusal is None or refusal.condition in (Condition.NOT_KNOWN, Condition.DIFFERENT):  # the key's name says more
+        of_queues = _forbidden_queue(facts) or _difference(facts)
+        facts["concerns"] = _concerned(facts) if of_queues else []
+        refusal = of_queues or refusal or Refusal(Condition.OK, "")
     return Health("broker", refusal.condition, refusal.said, server_of(reader), facts=facts)
 
 
@@ -81,9 +86,27 @@ def _sent(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline
 _LOST: Final = "a message that the broker has taken is not there to be consumed"
 
 
+def _forbidden_queue(facts: dict[str, Any]) -> Refusal | None:
+    refused = facts.get("not_permitted")
+    return Refusal(Condition.NOT_PERMITTED, _some(refused.values())) if refused else None
+
+
 def _difference(facts: dict[str, Any]) -> Refusal | None:
     different = facts.get("different") or facts.get("changed_by_policy") or {}
-    return Refusal(Condition.DIFFERENT, "; ".join(different.values())) if different else None
+    return Refusal(Condition.DIFFERENT, _some(different.values())) if different else None
+
+
+def _concerned(facts: dict[str, Any]) -> list[str]:
+    """Return the queues that alone are to blame; empty if all of the project's are."""
+    names = {**(facts.get("not_permitted") or {}), **(facts.get("different") or facts.get("changed_by_policy") or {})}
+    is_of_all = SHARED in names or len(names) >= len(broker_facts.project_queues())
+    return [] if is_of_all else list(names)
+
+
+def _some(sentences: Iterable[str], *, at_most: int = 3) -> str:
+    """Return the first few, and how many more there are."""
+    told = list(sentences)
+    return "; ".join(told[:at_most]) + (f" (+{len(told) - at_most})" if len(told) > at_most else "")
 
 
 def _looked_at(refusal: Refusal, deadline: Deadline) -> tuple[Refusal, dict[str, Any]]:
@@ -96,7 +119,7 @@ def _looked_at(refusal: Refusal, deadline: Deadline) -> tuple[Refusal, dict[str,
     if "not_told" in facts:
         return refusal, facts
     said = f"it answers questions, and does not take a message: {refusal.said}"
-    if not (because := broker_facts.pause(facts)):
+    if not (because := broker_facts.pause(facts) or broker_facts.hung_up_on(facts)):
         return Refusal(Condition.REFUSES, said), facts
     return Refusal(Condition.REFUSES, f"{said} ({because})"), {**facts, "waits_because": because}
 

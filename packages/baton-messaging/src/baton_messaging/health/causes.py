@@ -44,6 +44,8 @@ def explains(cause: Diagnosis, other: Diagnosis, needs: Needs) -> bool:
     """
     if other.status is Status.OK:
         return False
+    if cause.about in other.needs:
+        return cause.about not in cause.needs  # else both would wait for each other, and be told by nobody
     if other.about == cause.about:
         return cause.stops_work and not other.stops_work
     return cause.about in _needed_by(other.about, needs) or _needs_the_kind(other.about, cause.about, needs)

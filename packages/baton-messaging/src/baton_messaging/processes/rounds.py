@@ -31,6 +31,7 @@ log = structlog.get_logger(__name__)
 LOG_SECONDS: Final = 3.0  # between two lines about the same trouble
 MIN_BACKOFF_SECONDS: Final = 0.5
 MAX_BACKOFF_SECONDS: Final = 15.0  # a database or broker that is back is found at most this much later
+_SERVERS: Final = {"database_in_trouble": "database", "broker_away": "broker"}  # by the event in the log
 
 
 class RoundHeartbeat:
@@ -55,11 +56,17 @@ class RoundHeartbeat:
         if count:
             self._count += count
             self._counted = monotonic()
+        for server in _SERVERS.values():
+            self._heartbeat.watch.is_over(server)
         self._beat(is_consuming=True)
 
     def trouble(self, what: str = "") -> None:
         """Note that the loop turns, and can do nothing: the broker is away, or ``what``, one of ``Trouble``."""
         self._beat(is_consuming=False, trouble=what)
+
+    def met(self, event: str, error: Exception) -> None:
+        """Note what keeps the loop from its work."""
+        self._heartbeat.watch.met(_SERVERS[event], error)
 
     def wait(self, stopping: threading.Event, seconds: float) -> None:
         """Back off for ``seconds``, or until stopping is set, and beat meanwhile."""
@@ -166,6 +173,7 @@ class RoundProcess(ABC):
             floor=MIN_BACKOFF_SECONDS,
             jitter=True,
         )
+        self._heartbeat.met(event, error)
         self._tell(event, error, again_in_seconds=round(seconds, 1))
         self._heartbeat.wait(self._stopping, seconds)
 

@@ -30,6 +30,23 @@ def another_key(stack: Stack) -> Iterator[Question]:
         yield question
 
 
+@fault(
+    "the key of a worker is right again, its dead letter open",
+    State.DEAD,
+    SAMPLE,
+    says="signature",
+    step="dead_letters replay",
+)
+def key_mended(stack: Stack) -> Iterator[Question]:
+    stack.restart("sample", DJANGO_SECRET_KEY="another " * 8)
+    question = ordinary()
+    until_dead(stack)
+    stack.restart("sample")
+    mine = Heartbeat.objects.filter(pid=stack.processes["sample"].pid)
+    stack.wait(lambda: mine.get().wiring, what="a worker that says what it is wired to")
+    yield question
+
+
 @fault("relay with another broker", TAKEN, PLATFORM, says="broker", doctor="broker")
 def relay_elsewhere(stack: Stack) -> Iterator[Question]:
     with another_broker(stack) as url, otherwise(stack, "relay", CELERY_BROKER_URL=url):
@@ -157,6 +174,7 @@ def no_name(stack: Stack) -> Iterator[Question]:
     stack.wait(mine.exists, what="a relay that is up")
     question = ordinary()
     stack.wait(lambda: not stack.lives("relay"), what="a relay without its broker")
+    stack.wait(mine.filter(health__contains=[{"name": "broker"}]).exists, what="a relay that says what it meets")
     try:
         yield question
     finally:

@@ -23,7 +23,16 @@ def stopped(stack: Stack) -> Iterator[Question]:
     yield sent(stack)
 
 
-@fault("worker stopped with SIGSTOP", State.NOBODY_CONSUMES, SAMPLE, short=True)
+@fault(
+    "worker stopped with SIGSTOP",
+    State.NOBODY_CONSUMES,
+    SAMPLE,
+    says="SIGSTOP",
+    step="CONT",
+    doctor="SIGSTOP",
+    alive={"sample": "dead"},
+    short=True,
+)
 def frozen(stack: Stack) -> Iterator[Question]:
     stack.freeze("sample")
     yield sent(stack)

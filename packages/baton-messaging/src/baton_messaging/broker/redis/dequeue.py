@@ -189,10 +189,12 @@ class DequeuingChannel(NotifyingChannel):
         except ResponseError as error:
             # A full disk, say: the server takes no writes for now, neither this one nor any ack. Nothing is lost.
             log.warning("broker_refuses", error=str(error), again_in_seconds=REFUSED_PAUSE_SECONDS)
+            self.connection.refusal = error
             sleep(REFUSED_PAUSE_SECONDS)
             return None
         if waiting:
             return None
+        self.connection.refusal = None
         lost, *dequeued = answer
         self.qos.end_riding(lost=[bytes_to_str(tag) for tag in lost])
         self._waiting = not dequeued

@@ -6,6 +6,7 @@ are to blame: nothing is to be restarted that waits for something else.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from django.utils.text import format_lazy
@@ -23,7 +24,7 @@ from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role, Trouble
 from baton_messaging.processes.broker_consumers import unknown_consumers
 from baton_messaging.processes.comparison import wiring_differences
-from baton_messaging.processes.findings import process_findings
+from baton_messaging.processes.findings import process_findings, trouble_of
 
 #: Rows of workers that have ended, the latest first: one of each queue is among them, but after many restarts.
 MAX_ENDED: Final = 100
@@ -58,20 +59,22 @@ def _consumed(
     queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat], last_ended: Heartbeat | None
 ) -> Diagnosis:
     consuming = _names(beat for beat in living if beat.is_consuming)
-    idle = _names(beat for beat in living if not beat.is_consuming)
+    idle = [beat for beat in living if not beat.is_consuming]
     about, what = Resource(Kind.QUEUE, queue.name), format_lazy(_("workers of {queue}"), queue=queue.name)
     wanted = _("a worker that consumes it")
     if idle:
-        return finding(
+        waiting = all(map(trouble_of, idle))
+        told = finding(
             about,
             what,
             found=format_lazy(
-                _("{idle}: no work is taken; {consuming}"), idle=idle, consuming=consuming or _("no other")
+                _("{idle}: no work is taken; {consuming}"), idle=_told(idle), consuming=consuming or _("no other")
             ),
             wanted=wanted,
-            remedy=format_lazy(_("Restart {names}."), names=idle),
+            remedy=_WAITS if waiting else format_lazy(_("Restart {names}."), names=_names(idle)),
             owner=queue.owner,
         )
+        return replace(told, needs=(about, *_processes(idle)))
     return observed(
         bool(consuming),
         what,
@@ -82,6 +85,23 @@ def _consumed(
         command=commands.worker(queue.name),
         owner=queue.owner,
     )
+
+
+_WAITS: Final = _("Mend what is said there: it goes on by itself.")
+
+
+def _told(idle: Iterable[Heartbeat]) -> str:
+    """Name the processes, each with what it says of its servers."""
+    return ", ".join(
+        f"{beat.name} ({health['name']} {health['condition']}: {health['said']})"
+        if (health := trouble_of(beat))
+        else beat.name
+        for beat in sorted(idle, key=lambda beat: beat.name)
+    )
+
+
+def _processes(beats: Iterable[Heartbeat]) -> list[Resource]:
+    return [Resource(Kind.PROCESS, beat.name) for beat in beats]
 
 
 def _last(silent: Sequence[Heartbeat], ended: Heartbeat | None) -> Any:
@@ -119,14 +139,15 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text, ended: Hear
             wanted=_("a broker that takes messages"),
             remedy=_("Give the broker memory or disk, or workers to empty its queues."),
         )
-    if idle:
-        return finding(
+    if idle:  # its loop turns: it says so itself that it waits
+        told = finding(
             about,
             str(role),
-            found=format_lazy(_("lives, and does nothing: {names}"), names=_names(idle)),
+            found=format_lazy(_("lives, and waits for a server: {names}"), names=_told(idle)),
             wanted=wanted,
-            remedy=format_lazy(_("Restart {names}."), names=_names(idle)),
+            remedy=_WAITS if any(map(trouble_of, idle)) else _("See in its log what it waits for, and mend that."),
         )
+        return replace(told, needs=tuple(_processes(idle)))
     return observed(
         bool(living),
         str(role),

@@ -13,7 +13,10 @@ from baton_messaging.health.locks import LockWait, Session
 def role_evidence(role: str, facts: Facts) -> Iterator[Phrase]:
     """Show the processes at work; only without any, those that were: one that was replaced is of no interest."""
     processes = facts.of_role(role)
-    if not processes:
+    last = facts.last_of_role(role)
+    if last:
+        yield phrase("role_ended", role=role, name=last.name, at=last.ended_at, by=last.ended_by)
+    elif not processes:
         yield phrase(f"no_{role}")
     at_work = [process for process in processes if process.is_at_work]
     for process in at_work or processes:

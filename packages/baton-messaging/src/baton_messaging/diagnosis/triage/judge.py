@@ -86,7 +86,7 @@ def _database_away(facts: Facts) -> Verdict:
     """Return the verdict without the database, with what the broker says as evidence: the one that doctor has, too."""
     depths = tuple(phrase("depth_of", queue=name, count=queue.waiting_count) for name, queue in facts.queues.items())
     broker = depths if facts.broker.answers else (phrase("broker_silent", error=facts.broker.error),)
-    cause = next((one for one in facts.causes if one.about.kind is Kind.DATABASE), None)
+    cause = next((one for one in facts.causes if one.about.kind is Kind.DATABASE and one.stops_work), None)
     detail, step, database = _why_away(facts.database, cause)
     return Verdict(
         state=State.UNKNOWN,

@@ -23,7 +23,8 @@ from baton_messaging.health.locks import LockWait
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Attempt, DeadLetter, FutureMessage, OutboxMessage
 from baton_messaging.models.dead_letter import RELAY
-from baton_messaging.routing.ownership import owner_of, queue_name_of
+from baton_messaging.models.heartbeat import Role
+from baton_messaging.routing.ownership import owner_as_kept, owner_of, queue_name_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.subscriptions import subscriptions_of
 
@@ -86,7 +87,7 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
         event=event,
         message_id=message_id,
         queue=queue_name_of(consumer),
-        owner=owner_of(consumer),
+        owner=owner_as_kept(consumer, dead_letter.owner if dead_letter else ""),
         limits=limits_facts(consumer),
         published=published_facts(row, consumer, snapshot) if row else None,
         processed=processed_facts(standing.processed),
@@ -100,16 +101,28 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
 
 
 def needs_of(consumers: Iterable[str], processes: Collection[Process] = ()) -> dict[Resource, list[Resource]]:
-    """Return what each consumer needs, each queue that a worker gave up: that worker, and a role the only one of it."""
+    """Return what each consumer needs, each queue that a worker gave up, what has none at work, a role of one."""
     needs = needs_of_consumers(consumers)
+    served: set[Resource] = set()
     for process in processes:
-        for queue in process.unconsumed_queues:
-            needs.setdefault(Resource(Kind.QUEUE, queue), []).append(Resource(Kind.PROCESS, process.name))
+        if process.is_at_work:
+            served.update(_places_of(process))
+    for process in processes:
+        given_up = [Resource(Kind.QUEUE, queue) for queue in process.unconsumed_queues]
+        for place in (*given_up, *(place for place in _places_of(process) if place not in served)):
+            needs.setdefault(place, []).append(Resource(Kind.PROCESS, process.name))
     for role in ("relay", "collector", "beat"):
         living = [process.name for process in processes if process.role == role and process.is_fresh]
         if len(living) == 1:
             needs[Resource(Kind.ROLE, role)] = [Resource(Kind.PROCESS, living[0])]
     return needs
+
+
+def _places_of(process: Process) -> list[Resource]:
+    """Return what has a process of its kind: a queue a worker, a role itself."""
+    if process.role == Role.WORKER:
+        return [Resource(Kind.QUEUE, queue) for queue in process.queues]
+    return [Resource(Kind.ROLE, process.role)]
 
 
 def _lock(in_flight: InFlight | None, snapshot: Snapshot) -> LockWait | None:
@@ -126,7 +139,7 @@ def _bare(dead_letter: DeadLetter, snapshot: Snapshot) -> Delivery:
         event=dead_letter.event_name,
         message_id=None,
         queue=queue_name_of(consumer),
-        owner=owner_of(consumer),
+        owner=owner_as_kept(consumer, dead_letter.owner),
         dead_letter=dead_letter_facts(dead_letter, snapshot),
     )
 

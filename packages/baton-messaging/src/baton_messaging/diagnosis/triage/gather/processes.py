@@ -4,12 +4,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from django.db.models import Q
+
 from baton_messaging.diagnosis.message_states import Place
 from baton_messaging.diagnosis.triage.process_facts import InFlight, Process
 from baton_messaging.models import Heartbeat
-from baton_messaging.models.heartbeat import Trouble
+from baton_messaging.models.heartbeat import Role, Trouble
 
-MAX_ENDED: Final = 100  # workers; the last of a queue is told of
+MAX_ENDED: Final = 100  # processes; the last of a queue or a role is told of
+_ROLES: Final = (Role.RELAY, Role.COLLECTOR, Role.BEAT)
 
 
 def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
@@ -24,13 +27,15 @@ def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
     return tuple(map(_process, rows)), in_flight
 
 
-def ended_workers(processes: Sequence[Process], queues: Iterable[str]) -> tuple[Process, ...]:
-    """Return the workers that ended last, if a queue has none at work."""
-    served = {queue for process in processes if process.is_at_work for queue in process.queues}
-    alone = set(queues) - served
-    if not alone:
+def ended_processes(processes: Sequence[Process], queues: Iterable[str]) -> tuple[Process, ...]:
+    """Return the processes that ended last, if a queue has no worker at work, or a role no process."""
+    at_work = [process for process in processes if process.is_at_work]
+    alone = set(queues) - {queue for process in at_work for queue in process.queues}
+    missing = {*_ROLES} - {process.role for process in at_work}
+    if not alone and not missing:
         return ()
-    rows = Heartbeat.ended.workers().filter(queues__overlap=list(alone)).order_by("-ended_at")
+    of_queues = Q(role=Role.WORKER, queues__overlap=list(alone))
+    rows = Heartbeat.ended.filter(of_queues | Q(role__in=missing)).order_by("-ended_at")
     return tuple(map(_process, rows[:MAX_ENDED]))
 
 

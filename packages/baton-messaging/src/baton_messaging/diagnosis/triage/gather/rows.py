@@ -7,6 +7,7 @@ from uuid import UUID
 
 from celery import current_app
 
+from baton_messaging.diagnosis.servers.service import is_of_outside
 from baton_messaging.diagnosis.triage.delivery_facts import (
     DeadLetterFacts,
     Failed,
@@ -16,7 +17,7 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
     Published,
 )
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot
-from baton_messaging.errors import PermanentError, TransientError
+from baton_messaging.errors import PermanentError
 from baton_messaging.models import Attempt, Circuit, DeadLetter, OutboxMessage, Pause, ProcessedMessage
 from baton_messaging.models.dead_letter import State
 
@@ -68,14 +69,9 @@ def failed_facts(row: Attempt | None, snapshot: Snapshot) -> Failed | None:
         row.sent_at,
         row.claimed_until,
         row.error_message,
-        _is_transient(row.error_class),
+        is_of_outside(row.error_class),
         snapshot.refusal_of(row) if row.sent_at is None else None,
     )
-
-
-def _is_transient(error_class: str) -> bool:
-    """Tell whether an error of this name is one of something outside: an app's own, or the operating system's."""
-    return _is_class(error_class, TransientError, OSError)
 
 
 def _is_class(error_class: str, *wanted: type) -> bool:
@@ -114,6 +110,6 @@ def held_facts(snapshot: Snapshot, consumer: str, event: str, key: str, message_
             cause.opened_at,
             error_class=cause.error_class,
             next_probe_at=cause.next_probe_at,
-            is_transient=_is_transient(cause.error_class),
+            is_transient=is_of_outside(cause.error_class),
         )
     return None

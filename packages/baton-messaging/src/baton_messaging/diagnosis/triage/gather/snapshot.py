@@ -19,8 +19,9 @@ from baton_messaging.broker.inspect.find import Find
 from baton_messaging.conf import baton
 from baton_messaging.diagnosis.message_states import MessageStates, Place
 from baton_messaging.diagnosis.refused_statements import cause_of_refusal
+from baton_messaging.diagnosis.servers.policies import cause_of_expiry
 from baton_messaging.diagnosis.triage.facts import QueueSnapshot
-from baton_messaging.diagnosis.triage.gather.processes import ended_workers, read_processes
+from baton_messaging.diagnosis.triage.gather.processes import ended_processes, read_processes
 from baton_messaging.diagnosis.triage.gather.servers import ServersSnapshot, ask_servers
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.process_facts import InFlight, Process
@@ -61,11 +62,11 @@ class Snapshot:
     _refusals: dict[tuple[str, str], Diagnosis | None] = field(default_factory=dict)
 
     def refusal_of(self, row: Attempt | DeadLetter) -> Diagnosis | None:
-        """Return why the database refused a statement; asked once of all that failed alike."""
+        """Return why the database refused a statement, or the broker kept it no longer; asked once of what is alike."""
         error = row.error_class, row.error_message
         if error not in self._refusals:
             self._refusals[error] = cause_of_refusal(*error)
-        return self._refusals[error]
+        return self._refusals[error] or cause_of_expiry(row.consumer, row.error_class)
 
     @property
     def is_broker_full(self) -> bool:
@@ -122,7 +123,15 @@ def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
     served = served_until() if _may_any_be_overtaken(lookups, states, moment) else {}
     waits = tuple(lock_waits()) if any(held.started_at for held in in_flight.values()) else ()
     return Snapshot(
-        moment, servers, states, processes, in_flight, _ahead(lookups), served, waits, ended_workers(processes, queues)
+        moment,
+        servers,
+        states,
+        processes,
+        in_flight,
+        _ahead(lookups),
+        served,
+        waits,
+        ended_processes(processes, queues),
     )
 
 

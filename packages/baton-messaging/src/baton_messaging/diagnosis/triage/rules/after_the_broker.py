@@ -33,6 +33,8 @@ def running(delivery: Delivery, facts: Facts) -> Conclusion | None:
     in_flight = delivery.in_flight
     if in_flight is None or not in_flight.process.is_fresh:
         return None
+    if delivery.seen and delivery.seen.where == "dead letters":  # the broker was asked now, the heartbeat is older
+        return None
     if in_flight.started_at is None:
         return _not_begun(delivery, in_flight.process, facts)
     limit = delivery.limits.hard_limit_seconds + LIMIT_SLACK_SECONDS

@@ -38,6 +38,7 @@ RECONCILE = "python manage.py reconcile"
 DOCTOR = "python manage.py doctor"
 ASK_AGAIN = Step("ask_again", command=DOCTOR)
 START_RELAY = Step("start_relay", command=commands.RELAY)
+LOOK_AT_RELAY = Step("look_at_relay", command=DOCTOR)
 START_COLLECTOR = Step("start_collector", command=commands.COLLECTOR)
 
 

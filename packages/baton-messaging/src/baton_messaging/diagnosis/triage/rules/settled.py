@@ -1,11 +1,12 @@
 """Rules for a message that has come to an end: done, or dead; and for long work that keeps its own row."""
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery
+from baton_messaging.diagnosis.triage.delivery_facts import DeadLetterFacts, Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.causes import beneath, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
-from baton_messaging.health.diagnosis import Confidence
+from baton_messaging.health.diagnosis import Confidence, Diagnosis
+from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.messages.position import Position
 
 
@@ -25,16 +26,26 @@ def processed(delivery: Delivery, facts: Facts) -> Conclusion | None:
     if delivery.position is not Position.PROCESSED:
         return None
     contradiction = next((one for one in facts.contradictions if delivery.consumer in one.consumers), None)
-    if contradiction is None:
+    found = contradiction or _done_elsewhere(delivery, facts)
+    if found is None:
         is_checked = delivery.consumer in facts.checked_consumers
         confidence = Confidence.SURE if is_checked else Confidence.LIKELY
         return Conclusion(State.DONE, delivery.owner, NOTHING, confidence=confidence)
-    cause = beneath(contradiction, delivery.consumer, facts)
-    owner, detail = cause.owner or facts.platform, phrase("done_but", what=contradiction.what)
+    cause = beneath(contradiction, delivery.consumer, facts) if contradiction else found
+    owner, detail = cause.owner or facts.platform, phrase("done_but", what=found.what)
     return Conclusion(State.DONE, owner, step_of(cause), True, detail, confidence=cause.confidence, cause=cause)
 
 
-def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
+def _done_elsewhere(delivery: Delivery, facts: Facts) -> Diagnosis | None:
+    """Return that the worker which has processed it works with another server than the others do."""
+    worker = delivery.processed.worker if delivery.processed else ""
+    services = {*facts.needs.get(Resource(Kind.CONSUMER, delivery.consumer), ())}
+    return next(
+        (one for one in facts.causes if services & {*one.concerns} and worker in one.about.name.split(", ")), None
+    )
+
+
+def dead(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """A person must decide, or has decided.
 
     Sure only where the consumer itself has said that the message is to blame: any other error may be of something else.
@@ -42,6 +53,8 @@ def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
     dead_letter = delivery.dead_letter
     if dead_letter is None:
         return None
+    if dead_letter.state == "open" and (again := _signed_anew(delivery, dead_letter, facts)):
+        return again
     if dead_letter.state == "open":
         step = Step(
             "replay", dead_letter_id=dead_letter.pk, command=f"python manage.py dead_letters show {dead_letter.pk}"
@@ -58,6 +71,21 @@ def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
         detail = phrase("replay_planned")
         return Conclusion(State.HELD, delivery.owner, step, detail=detail, confidence=Confidence.SURE)
     return None
+
+
+def _signed_anew(delivery: Delivery, dead_letter: DeadLetterFacts, facts: Facts) -> Conclusion | None:
+    """A process had another key, and none has now: a replay of what the outbox has is signed anew, and accepted."""
+    is_settled = not any(one.about.kind is Kind.WIRING and one.stops_work for one in facts.causes)
+    is_ours = delivery.message_id is not None and delivery.published is not None
+    if dead_letter.reason != "bad_signature" or not (is_settled and is_ours and facts.broker.answers):
+        return None
+    step = Step(
+        "replay_signed_anew",
+        dead_letter_id=dead_letter.pk,
+        command=f"python manage.py dead_letters replay {dead_letter.pk}",
+    )
+    detail = phrase("reason", reason=dead_letter.reason)
+    return Conclusion(State.DEAD, delivery.owner, step, True, detail, confidence=Confidence.LIKELY)
 
 
 def work_running(delivery: Delivery, facts: Facts) -> Conclusion | None:
