@@ -39,7 +39,7 @@ class ErrorReportFilter(SafeExceptionReporterFilter):
 
     def get_traceback_frame_variables(self, request: HttpRequest | None, tb_frame: FrameType) -> Any:
         """Return what a frame holds, for the page."""
-        found = super().get_traceback_frame_variables(request, tb_frame)  # type: ignore[arg-type]  # or None
+        found = super().get_traceback_frame_variables(request, tb_frame)
         return [(name, Redacted(value)) for name, value in found]
 
 
@@ -49,8 +49,10 @@ class ErrorReporter(ExceptionReporter):
     def get_traceback_data(self) -> dict[str, Any]:
         """Return what the page is made of."""
         data: dict[str, Any] = super().get_traceback_data()
-        said = {name: redacted(data[name]) for name in ("exception_value", "exception_notes") if name in data}
-        return {**data, **said}
+        for name in ("exception_value", "exception_notes"):
+            if name in data:
+                data[name] = redacted(data[name])
+        return data
 
 
 def redacted(text: str) -> str:

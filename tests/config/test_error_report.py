@@ -21,7 +21,8 @@ class Breakdown(Exception):
 
 def page_of(error: Exception, *, html: bool = True) -> str:
     request = RequestFactory().get("/", headers={"X-Any": SECRET})
-    reporter = get_exception_reporter_class(request)(request, type(error), error, error.__traceback__)
+    reporter_class: Any = get_exception_reporter_class(request)
+    reporter = reporter_class(request, type(error), error, error.__traceback__)
     return str(reporter.get_traceback_html() if html else reporter.get_traceback_text())
 
 
