@@ -10,7 +10,6 @@ from pprint import pformat
 from types import FrameType
 from typing import Any, Final
 
-from baton_messaging.health.redaction import without_secrets
 from django.http import HttpRequest
 from django.views.debug import ExceptionReporter, SafeExceptionReporterFilter
 
@@ -57,4 +56,6 @@ class ErrorReporter(ExceptionReporter):
 
 def redacted(text: str) -> str:
     """Return the text without secrets."""
+    from baton_messaging.extend.health import without_secrets  # noqa: PLC0415 - this is read before the apps are there
+
     return without_secrets(_CREDENTIALS.sub(f"{SafeExceptionReporterFilter.cleansed_substitute}@", text))
