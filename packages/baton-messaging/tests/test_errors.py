@@ -22,6 +22,7 @@ SAMPLES: dict[Any, Any] = {
     datetime: datetime(2026, 12, 1, tzinfo=UTC),
     BaseException: ValueError("why"),
     Exception: ValueError("why"),
+    list[tuple[str, str]]: [("order", "1"), ("export", "2")],
 }
 
 #: Packages of Django's, and what needs more than the package has: an extra, an app that a project names.
