@@ -35,7 +35,6 @@ CONTRADICTIONS: dict[str, dict[str, Any]] = {
     "E717": {"task_compression": "gzip"},
     "W711": {"worker_pool": "threads"},
     "W712": {"worker_prefetch_multiplier": 8},
-    "W713": {"task_create_missing_queues": True},
     "W714": {"beat_scheduler": "django_celery_beat.schedulers:DatabaseScheduler"},
     "W715": {"beat_max_loop_interval": 300},
     "W726": {"task_soft_time_limit": 300, "task_time_limit": 300},

@@ -74,7 +74,7 @@ def wired_processes(cursor: Any) -> list[Wired]:
     """Return the processes that live, and have said what they are wired to."""
     cursor.execute(_PROCESSES, {"stale": baton().heartbeat_stale_seconds})
     rows = ((*row[:7], json.loads(row[7]), row[8], tuple(row[9])) for row in cursor.fetchall())
-    return [one for one in (Wired(*row) for row in rows) if one.wiring]
+    return [one for one in (Wired(*row) for row in rows) if "broker" in one.wiring]  # it has looked
 
 
 def differences(processes: Sequence[Wired]) -> list[Difference]:
