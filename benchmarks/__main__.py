@@ -13,7 +13,7 @@ from benchmarks.rounds import Rounds
 from benchmarks.servers import servers
 
 STATE_DIR = Path(__file__).resolve().parent.parent / "var" / "bench"
-PARTS = ("accept", "consume", "latency", "exports")
+PARTS = ("accept", "consume", "latency", "exports", "diagnosis")
 
 
 def main() -> int:
@@ -53,6 +53,10 @@ def _measure(options: argparse.Namespace) -> Iterator[Section]:
         yield from _on_stage(options)
     if "exports" in options.only:
         yield from _exports(options)
+    if "diagnosis" in options.only:
+        from benchmarks import diagnosis  # noqa: PLC0415
+
+        yield from diagnosis.measure(rounds=options.rounds)
 
 
 def _on_stage(options: argparse.Namespace) -> Iterator[Section]:

@@ -1,4 +1,4 @@
-"""How much processor time work takes, whoever else uses the machine: read from /proc, so on Linux only.
+"""Processor time tells what work costs, however busy the machine is: read from /proc, so on Linux only.
 
 Wall-clock time on a busy machine says little. What the worker, PostgreSQL and Valkey spend on a message says the same
 on a busy machine as on an idle one, more or less.

@@ -1,4 +1,4 @@
-"""Everybody who takes part in a measurement: started at once, all but the web held still until it is their turn."""
+"""The processes of a measurement: started at once, all but the web held still until it is their turn."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

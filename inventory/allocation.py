@@ -1,4 +1,4 @@
-"""Who gets what: decides all-or-nothing per order, in message order, from the pieces that are left.
+"""An allocation decides all-or-nothing per order, in message order, from the pieces that are left.
 
 Pure: no database. Invariant: what is promised for a SKU never exceeds what was available of it. Hazard: the answer
 holds only while the caller keeps the stock rows locked.

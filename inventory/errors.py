@@ -11,5 +11,5 @@ class InvalidQuantity(PermanentError):
     def __init__(self, order_id: UUID, sku: str, quantity: int) -> None:
         super().__init__(
             f"Expected at least 1 piece per SKU, got {quantity} of {sku!r} in order {order_id}. "
-            "Correct the producer, then discard this message."
+            "Edit the quantity and replay, or cancel the order: discarded, it stays without stock for ever."
         )

@@ -1,4 +1,4 @@
-"""The mail log, to be read: who got which mail when. To send one again, replay its message."""
+"""The mail log, to be read: which mail went to whom, and when. To send one again, replay its message."""
 
 from django.contrib import admin
 from django.http import HttpRequest

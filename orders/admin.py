@@ -94,7 +94,7 @@ class OrderAdmin(ModelAdmin):
         """Return the total with its currency."""
         return money(order.total, order.currency)
 
-    @admin.display(description=_("the order's way"))
+    @admin.display(description=_("progress"))
     def way(self, order: Order) -> SafeString:
         """Return what each consumer has done with the order."""
         return render_to_string("orders/_admin_way.html", {"timeline": timeline_of(order)})

@@ -44,7 +44,7 @@ def orders_without_message(rows: Rows) -> Iterable[object]:
 
 
 @finds(
-    _("exports that are ready, and whose file is not in this process's storage"),
+    _("exports that are ready, and whose file is not in this process's storage, or not whole"),
     queue=PLATFORM,
     consumers=["orders.build_export"],
     settled_after=timedelta(0),
@@ -57,7 +57,8 @@ def exports_without_file(rows: Rows) -> Iterable[object]:
     """Return the exports that can be downloaded, as their rows say, and not, as the storage says."""
     ready = rows.select(Export.objects.filter(state=ExportState.READY), at="finished_at").order_by("-pk")
     files = storage()
-    return [pk for pk, name in ready.values_list("pk", "file_name")[:MAX_FILES] if not files.exists(name)]
+    told = ready.values_list("pk", "file_name", "size_bytes")[:MAX_FILES]
+    return [pk for pk, name, size in told if not files.exists(name) or files.size(name) != size]
 
 
 @finds(

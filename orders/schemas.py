@@ -18,7 +18,7 @@ from orders import requests
 from orders.plain_text import is_plain_line, names_an_address
 from orders.requests import OrderRequest, RequestedLine
 
-_EXAMPLE_LINES = [{"sku": "MUG-BLUE", "quantity": 2}]
+_EXAMPLE_LINES = [{"sku": "MUG-STONE", "quantity": 2}]
 
 
 def _plain_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The stock that the order form shows is asked of whoever keeps it, by a port: ``ORDERS["AVAILABLE"]``.
+"""The stock that the order form shows is asked of the app that keeps it, by a port: ``ORDERS["AVAILABLE"]``.
 
 It is a hint of this moment. An order is accepted without it, and the inventory decides.
 """

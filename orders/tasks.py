@@ -3,9 +3,9 @@
 Repeating is safe: settling is an UPDATE that demands the state it leaves, and each increment shares its transaction
 with the inbox row that admits a message once. Nothing outside the database is touched, so only its outage matters.
 
-Exports run outside a transaction and touch the storage of files. Repeating them is safe all the same: whoever builds
-one has claimed its row, and a second delivery finds it claimed or finished. A storage that is down ends an export as
-failed, with a button to try again; of one whose worker is gone ``take_up_exports`` takes care.
+Exports run outside a transaction and touch the storage of files. Repeating them is safe all the same: the worker that
+builds one has claimed its row, and a second delivery finds it claimed or finished. A storage that is down ends an
+export as failed, with a button to try again; of one whose worker is gone ``take_up_exports`` takes care.
 """
 
 from baton_messaging.consumer import consumer

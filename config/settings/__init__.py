@@ -1,6 +1,6 @@
 """Settings of the project, one module per concern. All values come from config/env.
 
-Whoever has the settings has the Celery application, too: the one that tasks belong to and messages are sent by. It is
+Code that has the settings has the Celery application, too: the one that tasks belong to and messages are sent by. It is
 imported here, not by the package around: that also holds what runs without Django, as config.env does.
 """
 

@@ -50,6 +50,7 @@ AXES_VERBOSE = False
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576  # bytes; the largest order (100 lines) is about 12 kB
 
+DEFAULT_EXCEPTION_REPORTER = "config.web.error_report.ErrorReporter"
 DEFAULT_EXCEPTION_REPORTER_FILTER = "config.web.error_report.ErrorReportFilter"
 CSRF_FAILURE_VIEW = "config.web.error_pages.csrf_failure"
 

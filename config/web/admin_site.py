@@ -1,4 +1,4 @@
-"""The admin app, whose pages are imported by who serves or checks them, and not by each command and worker.
+"""The admin app, whose pages are imported by processes that serve or check them, and not by each command and worker.
 
 Django's own configuration of it imports the ``admin.py`` of every app at each start: forms, views and widgets that a
 worker, the relay or ``manage.py triage`` never show (docs/decisions/imports-wait-until-somebody-asks.md). Here

@@ -1,7 +1,7 @@
 """The client's address is what the last trusted proxy saw, and without a proxy what the connection has.
 
 Each proxy appends the address that it was called from to X-Forwarded-For. With n of them in front (``PROXY_COUNT``),
-the n-th from the end was written by the outermost one; whatever stands before it, anybody may have made up.
+the n-th from the end was written by the outermost one; whatever stands before it, a client may have made up.
 """
 
 from ipaddress import ip_address

@@ -1,6 +1,6 @@
-"""An answer is kept by nobody, neither browser nor proxy, unless its view says otherwise.
+"""No browser and no proxy keeps an answer, unless its view says otherwise.
 
-Pages and JSON depend on who asks, and a computer may be shared: after the logout, Back shows nothing. Static files are
+Pages and JSON depend on the user, and a computer may be shared: after the logout, Back shows nothing. Static files are
 answered before, and say how long they may be kept.
 """
 

@@ -1,4 +1,4 @@
-"""The web server's worker gives a request a thread when all of it has arrived, so slow clients keep nobody waiting.
+"""The web server's worker gives a request a thread when all of it has arrived, so slow clients hold none.
 
 gunicorn's own thread worker reads heads and bodies in the thread that will answer, without a time limit: twelve
 connections that send half a request stop a site of twelve threads, /healthz included (F95). Here the worker's main loop

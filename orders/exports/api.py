@@ -127,10 +127,10 @@ def _demand(request: HttpRequest) -> None:
 
 def _visible(request: HttpRequest, export_id: UUID) -> Export:
     _demand(request)
-    export = Export.objects.visible_to(request.user).filter(pk=export_id).first()
-    if export is None:
-        raise HttpError(404, str(ExportNotFound(export_id)))
-    return export
+    try:
+        return services.visible_export(request.user, export_id)
+    except ExportNotFound as error:
+        raise HttpError(404, str(error)) from error
 
 
 def _accepted(response: HttpResponse, export: Export) -> Answer[ExportAnswer]:

@@ -1,7 +1,7 @@
 """Build the file of one export: claim it, write its rows from one snapshot, put the file in place, make it ready.
 
-Invariants: of all who try, at any time, one holds the export; only the holder can make it ready. Whatever happens, the
-row ends in a state that says so: here when the builder notices, in ``housekeeping`` when it was killed.
+Invariants: of all workers that try, at any time, one holds the export; only the holder can make it ready. Whatever
+happens, the row ends in a state that says so: here when the builder notices, in ``housekeeping`` when it was killed.
 """
 
 from contextlib import closing

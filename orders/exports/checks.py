@@ -1,4 +1,4 @@
-"""System checks of exports: a storage that is missing, or that gives files to anybody."""
+"""System checks of exports: a storage that is missing, or that is public."""
 
 from pathlib import Path
 from typing import Any

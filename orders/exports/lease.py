@@ -1,4 +1,4 @@
-"""Who may build an export, and until when: by the database's clock, which is the same for all workers."""
+"""A lease says which worker may build an export, and until when: by the database's clock, the same for all workers."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -34,26 +34,31 @@ _LIST_FILTERS = {
 Day = Annotated[datetime.date, Field(ge=datetime.date(1900, 1, 1), le=datetime.date(2999, 12, 31))]
 
 
-class Selection(BaseModel):
-    """Orders by any of these, all of which must hold. Nothing given: all orders."""
+class Period(BaseModel):
+    """Days, both included, and a status: what the form and the API take."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True)
 
-    from_day: Annotated[Day | None, Field(alias="from")] = None
-    to_day: Annotated[Day | None, Field(alias="to")] = None
-    status: OrderStatus | None = None
-    needs_attention: bool | None = None
-    language: Annotated[str | None, Field(pattern="^[a-z-]{1,10}$")] = None
-    placed_from: AwareDatetime | None = None
-    placed_before: AwareDatetime | None = None
-    search: Annotated[str | None, Field(max_length=MAX_SEARCH_LENGTH, pattern=r"^[^\x00]*$")] = None
-    order_ids: Annotated[tuple[UUID, ...] | None, Field(max_length=MAX_PICKED)] = None
+    from_day: Annotated[Day | None, Field(alias="from", description="First day, such as 2026-01-31.")] = None
+    to_day: Annotated[Day | None, Field(alias="to", description="Last day.")] = None
+    status: Annotated[OrderStatus | None, Field(description="Only orders with this status.")] = None
 
     @model_validator(mode="after")
     def _begins_before_it_ends(self) -> Self:
         if self.from_day and self.to_day and self.from_day > self.to_day:
             raise PydanticCustomError("period", "Expected a period that begins before it ends.")
         return self
+
+
+class Selection(Period):
+    """Orders by any of these, all of which must hold. Nothing given: all orders."""
+
+    needs_attention: bool | None = None
+    language: Annotated[str | None, Field(pattern="^[a-z-]{1,10}$")] = None
+    placed_from: AwareDatetime | None = None
+    placed_before: AwareDatetime | None = None
+    search: Annotated[str | None, Field(max_length=MAX_SEARCH_LENGTH, pattern=r"^[^\x00]*$")] = None
+    order_ids: Annotated[tuple[UUID, ...] | None, Field(max_length=MAX_PICKED)] = None
 
     @classmethod
     def of_list(cls, filters: Mapping[str, Sequence[str]]) -> Self:

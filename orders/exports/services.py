@@ -1,8 +1,8 @@
 """What can be done with exports. Each function is one use case and one transaction.
 
 Invariant: at no time has a person more than MAX_ACTIVE_PER_PERSON exports waiting or running, nor all people together
-more than MAX_ACTIVE. Whoever adds one holds a lock in the database while counting and inserting, so twenty that race
-are counted one after the other.
+more than MAX_ACTIVE. A request that adds one holds a lock in the database while counting and inserting, so twenty that
+race are counted one after the other.
 """
 
 from uuid import UUID
@@ -11,7 +11,7 @@ import structlog
 from baton_messaging.extend import progress_of
 from baton_messaging.publish import publish
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import connection, transaction
 
 from orders.events import ExportRequested
@@ -55,7 +55,7 @@ def cancel_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
 
     Raises ExportNotFound, ExportForbidden, ExportNotActive.
     """
-    export = _visible(user, export_id)
+    export = visible_export(user, export_id)
     if export.requested_by_id != user.pk and not may(user, Right.CANCEL_EXPORT):
         raise ExportForbidden(Right.CANCEL_EXPORT)
     if Export.objects.cancel(export_id):
@@ -71,7 +71,7 @@ def repeat_export(*, user: AbstractBaseUser, export_id: UUID) -> Export:
 
     Raises ExportNotFound, ExportForbidden, ExportNotRepeatable, TooManyExports, QueueFull.
     """
-    export = _visible(user, export_id)
+    export = visible_export(user, export_id)
     if not may(user, Right.ASK_FOR_EXPORT):
         raise ExportForbidden(Right.ASK_FOR_EXPORT)
     if not export.is_repeatable:
@@ -109,7 +109,8 @@ def _admit(user: AbstractBaseUser) -> None:
         raise QueueFull(limit)
 
 
-def _visible(user: AbstractBaseUser, export_id: UUID) -> Export:
+def visible_export(user: AbstractBaseUser | AnonymousUser, export_id: UUID) -> Export:
+    """Return an export that the person may see. Raises ExportNotFound."""
     export = Export.objects.visible_to(user).filter(pk=export_id).first()
     if export is None:
         raise ExportNotFound(export_id)

@@ -26,12 +26,13 @@ from orders.exports.sql_text import (
     legible,
     wall_clock,
 )
-from orders.exports.xlsx_parts import Style
+from orders.exports.xlsx_parts import HEADER_ROW, ROW_MARK, Style, letters
 
 MAX_SHEET_ROWS = 1_048_576  # with the header
 MAX_SHEET_BYTES = 1_500_000_000  # of XML; ZIP64 begins at 2 GiB, and some programs read it with a warning
 _COMPRESSION_LEVEL = 1  # of 9: a third larger than the usual 6, and several times faster
 
+_MARK = ROW_MARK.encode()
 _NEEDS_CARE = rf"[&<>\r\n]|{ILLEGIBLE}|_x|^\s|\s$|{FORMULA_START}"
 
 
@@ -45,8 +46,9 @@ class XlsxFormat:
 
     def row_sql(self, source: Source) -> str:
         """Return the select list: one expression, the XML of a row."""
-        columns = zip(source.aliases, source.columns, strict=True)
-        return f"'<row>' || {' || '.join(_cell(alias, column.kind) for alias, column in columns)} || '</row>'"
+        columns = enumerate(zip(source.aliases, source.columns, strict=True), start=1)
+        cells = (_cell(alias, column.kind, letters(number) + ROW_MARK) for number, (alias, column) in columns)
+        return f"""'<row r="{ROW_MARK}">' || {" || ".join(cells)} || '</row>'"""
 
     def open(self, path: Path, columns: Sequence[Column]) -> CountedFile:
         """Create the file with its first sheet and header."""
@@ -108,35 +110,37 @@ class XlsxFile(CountedFile):
         self._sheet.close()
 
     def _write(self, rows: Rows) -> None:
-        block = b"".join(rows)
+        first = HEADER_ROW + 1 + self._sheet_rows
+        block = b"".join(bytes(row).replace(_MARK, b"%d" % number) for number, row in enumerate(rows, first))
         self._sheet.write(block)
         self._sheet_rows += len(rows)
         self._sheet_bytes += len(block)
         self.row_count += len(rows)
 
 
-def _cell(alias: str, kind: Kind) -> str:
+def _cell(alias: str, kind: Kind, reference: str) -> str:
+    at = f'<c r="{reference}"'
     if kind is Kind.MOMENT:
-        cell = f"""'<c s="{Style.MOMENT}"><v>' || {_day_number(alias)} || '</v></c>'"""
+        cell = f"""'{at} s="{Style.MOMENT}"><v>' || {_day_number(alias)} || '</v></c>'"""
     elif kind is Kind.AMOUNT:
-        cell = f"""'<c s="{Style.AMOUNT}"><v>' || {alias} || '</v></c>'"""
+        cell = f"""'{at} s="{Style.AMOUNT}"><v>' || {alias} || '</v></c>'"""
     elif kind is Kind.LABEL:
-        cell = f"""'<c s="{Style.CODE}" t="inlineStr"><is><t>' || {alias} || '</t></is></c>'"""
+        cell = f"""'{at} s="{Style.CODE}" t="inlineStr"><is><t>' || {alias} || '</t></is></c>'"""
     else:
-        cell = _text_cell(alias, Style.CODE if kind is Kind.CODE else Style.TEXT)
-    return f"coalesce({cell}, '<c/>')"
+        cell = _text_cell(alias, Style.CODE if kind is Kind.CODE else Style.TEXT, at)
+    return f"coalesce({cell}, '{at}/>')"
 
 
-def _text_cell(alias: str, style: Style) -> str:
+def _text_cell(alias: str, style: Style, at: str) -> str:
     """Write most text as it is; look closely only at what one regular expression picks out."""
     chosen = f"CASE WHEN {is_formula_like(alias)} THEN '{style.quoted}' ELSE '{style}' END"
     careful = (
-        f"""'<c s="' || {chosen} || '" t="inlineStr"><is><t xml:space="preserve">'"""
+        f"""'{at} s="' || {chosen} || '" t="inlineStr"><is><t xml:space="preserve">'"""
         f""" || {_escaped(legible(fitting_excel(alias)))} || '</t></is></c>'"""
     )
-    plain = f"""'<c s="{style}" t="inlineStr"><is><t>' || {alias} || '</t></is></c>'"""
+    plain = f"""'{at} s="{style}" t="inlineStr"><is><t>' || {alias} || '</t></is></c>'"""
     needs_care = f"octet_length({alias}) > {MAX_EXCEL_CHARACTERS} OR {alias} ~ '{_NEEDS_CARE}'"
-    return f"CASE WHEN {alias} = '' THEN '<c/>' WHEN {needs_care} THEN {careful} ELSE {plain} END"
+    return f"CASE WHEN {alias} = '' THEN '{at}/>' WHEN {needs_care} THEN {careful} ELSE {plain} END"
 
 
 def _escaped(text: str) -> str:

@@ -1,6 +1,7 @@
 """The fixed XML of a workbook around its rows.
 
-Rows and cells carry no references (``r="A1"``): they are optional, and whoever reads counts for itself.
+Rows and cells carry their references (``r="A1"``): they are optional, but smaller readers find no cell without them.
+PostgreSQL does not know in which row of which sheet a row comes to lie, so it writes ``ROW_MARK`` for the number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from orders.exports.columns import Column
 
 DAY_NUMBER_OF_1970 = 25569  # in Excel's 1900 date system
+ROW_MARK = "\x03"  # no cell has it: XML has no place for it
+HEADER_ROW = 1
 SHEET_END = b"</sheetData></worksheet>"
 
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -59,6 +62,16 @@ _STYLES = f"""{_XML}<styleSheet xmlns="{_MAIN}">\
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>"""
 
 
+def letters(number: int) -> str:
+    """Return the name of a column, counted from 1.
+
+    >>> letters(1), letters(26), letters(27)
+    ('A', 'Z', 'AA')
+    """
+    rest, place = divmod(number - 1, 26)
+    return (letters(rest) if rest else "") + chr(ord("A") + place)
+
+
 def sheet_name(number: int) -> str:
     """Return where a sheet lies in the archive."""
     return f"xl/worksheets/sheet{number}.xml"
@@ -71,14 +84,16 @@ def sheet_start(columns: "Sequence[Column]", *, is_first: bool) -> bytes:
         for number, column in enumerate(columns, start=1)
     )
     header = "".join(
-        f'<c s="{Style.HEADER}" t="inlineStr"><is><t>{escape(str(column.title))}</t></is></c>' for column in columns
+        f'<c r="{letters(number)}{HEADER_ROW}" s="{Style.HEADER}" t="inlineStr">'
+        f"<is><t>{escape(str(column.title))}</t></is></c>"
+        for number, column in enumerate(columns, start=1)
     )
     selected = ' tabSelected="1"' if is_first else ""
     return (
         f'{_XML}<worksheet xmlns="{_MAIN}"><sheetViews><sheetView{selected} workbookViewId="0">'
         '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>'
         '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>'
-        f'<sheetFormatPr defaultRowHeight="15"/><cols>{widths}</cols><sheetData><row>{header}</row>'
+        f'<sheetFormatPr defaultRowHeight="15"/><cols>{widths}</cols><sheetData><row r="{HEADER_ROW}">{header}</row>'
     ).encode()
 
 

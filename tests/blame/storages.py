@@ -1,4 +1,4 @@
-"""A storage for exports is full or slow when a file says so."""
+"""A storage for exports refuses, or is slow, when a file says so."""
 
 import errno
 import os
@@ -10,12 +10,12 @@ from django.core.files.storage import FileSystemStorage
 
 
 class Moody(FileSystemStorage):
-    """Full or slow, when a file says so."""
+    """Refuses with an error of the system, or is slow, when a file says so."""
 
     def _save(self, name: str, content: Any) -> str:
         mood = mood_file().read_text() if mood_file().exists() else ""
-        if mood == "full":
-            raise OSError(errno.ENOSPC, "No space left on device")
+        if number := getattr(errno, mood, None):
+            raise OSError(number, os.strerror(number), self.path(name))
         if mood == "slow":
             time.sleep(20)
         return str(super()._save(name, content))  # type: ignore[misc]  # not in the stubs

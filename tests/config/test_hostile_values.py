@@ -51,7 +51,17 @@ FIELDS = [
     *("reason", "id__exact", "pk__in", "placed_at__gte", "_to_field", "_popup", "_changelist_filters", "app_label"),
     *("model_name", "field_name", "term", "count", "seconds", "order", "until", "kind", "name", "event", "group"),
 ]
-PATH = ["order_id", "subject_id", "export_id", "dead_letter_id", "replay_id", "object_id", "content_type_id", "id"]
+PATH = [
+    "order_id",
+    "subject_id",
+    "export_id",
+    "dead_letter_id",
+    "replay_id",
+    "future_id",
+    "object_id",
+    "content_type_id",
+    "id",
+]
 ROUTES = all_routes()
 STATIC = [route for route in ROUTES if "<" not in route.pattern]
 ACTIONS = ["delete_selected", "cancel_orders", "resume_selected", "nowhere"]

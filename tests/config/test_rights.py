@@ -121,6 +121,7 @@ TABLE: dict[str, Need] = {
     "metrics": staff,  # or the token: tests/config/test_edge.py
     "ops/": needs(Right.SEE_BOARD),
     "doctor/": needs(Right.SEE_DOCTOR),
+    "glossary/": needs(Right.SEE_BOARD),
     "triage/": SEE_TRIAGE,
     "triage/<path:subject_id>/": SEE_TRIAGE,
     "orders/<uuid:subject_id>/triage/": SEE_TRIAGE,

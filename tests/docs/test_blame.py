@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FAULT = re.compile(r'^@fault\(\s*"([^"]+)"', re.MULTILINE)
+FAULT = re.compile(r'^(?:@fault|refusal)\(\s*"([^"]+)"', re.MULTILINE)
 
 
 def test_every_fault_is_listed() -> None:

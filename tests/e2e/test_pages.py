@@ -33,7 +33,7 @@ ADMIN_PAGES = [
 
 def test_a_person_orders_and_watches_the_order_until_it_is_confirmed(baton: Baton, open_page: OpenPage) -> None:
     page = open_page(baton.address)
-    page.get_by_label("Sencha green tea").fill("1")
+    page.get_by_role("spinbutton", name="Sencha green tea").fill("1")
     page.get_by_label("Your name").fill("Ann Example")
     page.get_by_label("Your e-mail").fill("ann@example.com")
     page.get_by_role("button", name="Place the order").click()

@@ -3,6 +3,7 @@ from decimal import Decimal
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from orders.models import Product
 from orders.seed import ARTICLES, seed
@@ -38,3 +39,10 @@ def test_five_seeds_at_once_make_each_product_once() -> None:
         for future in [pool.submit(seed_and_close) for _ in range(5)]:
             future.result(timeout=60)
     assert Product.objects.count() == len(ARTICLES)
+
+
+def test_the_example_of_the_api_can_be_ordered(client: Client) -> None:
+    seed()
+    order = client.get("/api/openapi.json").json()["components"]["schemas"]["OrderIn"]["properties"]["lines"]
+    body = {"customer_name": "Ann", "customer_email": "ann@example.com", "lines": order["examples"][0]}
+    assert client.post("/api/orders", body, content_type="application/json").status_code == 202

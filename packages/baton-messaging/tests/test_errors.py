@@ -22,12 +22,16 @@ SAMPLES: dict[Any, Any] = {
     datetime: datetime(2026, 12, 1, tzinfo=UTC),
     BaseException: ValueError("why"),
     Exception: ValueError("why"),
+    list[tuple[str, str]]: [("order", "1"), ("export", "2")],
 }
+
+#: Packages of Django's, and what needs more than the package has: an extra, an app that a project names.
+NOT_IMPORTED = (".migrations", "management.commands", ".prometheus", ".database_scheduler")
 
 
 def error_classes() -> Iterator[type[BaseException]]:
     for module in pkgutil.walk_packages(baton_messaging.__path__, "baton_messaging."):
-        if ".migrations" in module.name or module.name.endswith(".prometheus") or "management.commands" in module.name:
+        if any(part in module.name for part in NOT_IMPORTED):
             continue
         for _name, found in inspect.getmembers(import_module(module.name), inspect.isclass):
             if issubclass(found, BaseException) and found.__module__ == module.name:

@@ -1,10 +1,11 @@
 """What counts as done and is not: rows written by hand, files that are gone or elsewhere."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from baton_dev.blame.catalogue import Question, fault
 from baton_dev.blame.effects import until_processed, until_running
-from baton_dev.blame.servers import locked
+from baton_dev.blame.servers import locked, session
 from baton_messaging.diagnosis.triage.verdict import State
 from django.db import connection
 
@@ -50,6 +51,37 @@ def file_gone(stack: ShopStack) -> Iterator[Question]:
     question = an_export()
     until_state(stack, question, ExportState.READY)
     storage().delete(Export.objects.get(pk=question.id).file_name)
+    yield question
+
+
+@fault(
+    "a trigger swallows the day's sales",
+    State.DONE,
+    PLATFORM,
+    says=("sales", "stocktaking"),
+    step="DISABLE TRIGGER",
+    doctor="stocktaking",
+)
+def swallowed_sales(stack: ShopStack) -> Iterator[Question]:
+    with session("admin") as own:
+        own.execute("CREATE FUNCTION stocktaking() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+        before = "CREATE TRIGGER quiet BEFORE INSERT ON orders_dailysales"
+        own.execute(f"{before} FOR EACH ROW EXECUTE FUNCTION stocktaking()".encode())
+        try:
+            a_catalogue()
+            question = Question(str(an_order(MUG=1).pk), SALE)
+            until_processed(stack, question)
+            yield question
+        finally:
+            own.execute("DROP FUNCTION stocktaking() CASCADE")
+
+
+@fault("export's file was cut off", State.DONE, PLATFORM, says="file|storage", doctor="file|storage")
+def file_cut_off(stack: ShopStack) -> Iterator[Question]:
+    question = an_export()
+    until_state(stack, question, ExportState.READY)
+    path = Path(storage().path(Export.objects.get(pk=question.id).file_name))
+    path.write_bytes(path.read_bytes()[:-1])
     yield question
 
 

@@ -48,15 +48,25 @@ def away(stack: ShopStack) -> Iterator[Question]:
     yield question
 
 
-@fault("disk full for exports", State.DEAD, SHOP, says="storage")
-def disk_full(stack: ShopStack) -> Iterator[Question]:
-    _mood(stack, "full")
-    try:
-        question = an_export()
-        until_state(stack, question, ExportState.FAILED)
-        yield question
-    finally:
-        _mood(stack, "")
+def refused_by_the_system(name: str, error: str, words: str, step: str) -> None:
+    """Put into the catalogue that the storage of exports refuses with an error of the system."""
+
+    def inject(stack: ShopStack) -> Iterator[Question]:
+        _mood(stack, error)
+        try:
+            question = an_export()
+            until_state(stack, question, ExportState.FAILED)
+            yield question
+        finally:
+            _mood(stack, "")
+
+    fault(name, State.DEAD, PLATFORM, says=words, step=step, doctor=words)(inject)
+
+
+refused_by_the_system("disk full for exports", "ENOSPC", "No space left", "room|quota")
+refused_by_the_system("storage of exports is read-only", "EROFS", "Read-only file system", "writable|takes writes")
+refused_by_the_system("storage of exports forbids writing", "EACCES", "Permission denied", "rights")
+refused_by_the_system("disk of exports is broken", "EIO", "Input/output error", "Ask|Look")
 
 
 @fault("export being built", State.RUNNING, SHOP)

@@ -4,6 +4,8 @@ from email.policy import default
 from pathlib import Path
 
 import pytest
+from baton_messaging.conf import baton
+from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from pytest_django import Settings
 
@@ -90,3 +92,9 @@ def test_the_sender_is_the_default_one(folder: Path, settings: Settings) -> None
     a_mail().send()
     (file,) = folder.iterdir()
     assert "From: ops@example.com" in file.read_text()
+
+
+def test_an_alert_s_link_can_be_clicked() -> None:
+    """It has the host that all other links of mails have."""
+    assert settings.PUBLIC_URL.startswith("http")
+    assert baton().desk_origin == settings.PUBLIC_URL

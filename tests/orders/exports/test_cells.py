@@ -1,5 +1,7 @@
 """What a cell may hold: the nasty strings, read back by programs that are not ours, in both formats."""
 
+import re
+import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from orders.exports import snapshot
 from orders.exports.xlsx_format import MAX_SHEET_BYTES, MAX_SHEET_ROWS, XlsxFile, XlsxFormat
+from orders.exports.xlsx_parts import ROW_MARK, letters
 from tests.orders.exports.factories import COLUMNS, Row, written
 from tests.orders.exports.readers import open_xlsx, read_csv, read_with_libre_office, read_xlsx
 
@@ -162,6 +165,22 @@ def test_what_a_sheet_cannot_hold_goes_on_in_the_next(
     assert {sheet.freeze_panes for sheet in sheets} == {"A2"}
     found = [row[1] for sheet in sheets for row in sheet.iter_rows(min_row=2, values_only=True)]
     assert found == texts
+
+
+def test_every_row_and_cell_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Smaller readers (xlsx2csv, pylightxl, exceljs) find no cell without it."""
+    monkeypatch.setattr(XlsxFormat, "open", lambda _self, path, columns: XlsxFile(path, columns, max_sheet_rows=4))
+    path = written(tmp_path / "s.xlsx", [Row("a"), Row(""), Row("\x03"), Row("=1"), Row("b")], "xlsx")
+    with zipfile.ZipFile(path) as archive:
+        sheets = [archive.read(name).decode() for name in archive.namelist() if "/sheet" in name]
+    for sheet in sheets:
+        assert ROW_MARK not in sheet
+        rows = re.findall(r'<row r="(\d+)">(.*?)</row>', sheet)
+        assert [int(number) for number, _cells in rows] == list(range(1, sheet.count("<row") + 1))
+        for number, cells in rows:
+            expected = [f"{letters(place)}{number}" for place in range(1, len(COLUMNS) + 1)]
+            assert re.findall(r'<c r="(\w+)"', cells) == expected
+            assert cells.count("<c ") == len(expected)
 
 
 def test_the_limits_are_excels() -> None:

@@ -33,12 +33,12 @@ THE WAY OF A MESSAGE
     recovery        sends again what the broker has lost
     maintenance     prunes what is past its retention; counts a backlog; moves a queue
     processes       heartbeats of relay, worker, collector and beat
-    audit           who did what to messages, and whether they may
+    audit           which person did what to messages, and whether they may
     health          checks that do what the work does; the one type of what is wrong, whose, and what mends it
 
 FOUNDATION
     messages        envelope, correlation, trace, what is kept of an error, the rule of how far a message got
-    routing         who consumes what, through which queue, and who owns it
+    routing         which consumer takes what, through which queue, and whose it is
     database        its errors, connections of our own, the wake-up of the relay
     broker          kombu's transports made to keep the same promises on Redis and RabbitMQ; imports nothing of the rest
 

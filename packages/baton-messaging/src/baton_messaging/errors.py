@@ -149,4 +149,6 @@ class InvalidPayload(PermanentError):
     """The payload does not fit the event's schema. Names the fields, never their values."""
 
     def __init__(self, message_id: UUID, event_name: str, fields: str) -> None:
-        super().__init__(f"Expected a payload that fits {event_name}, got a misfit in {fields} (message {message_id}).")
+        super().__init__(
+            f"Expected a payload that fits {event_name}, but these fields do not: {fields} (message {message_id})."
+        )

@@ -1,4 +1,4 @@
-"""A relay that is killed after the broker has confirmed a message and before it is marked."""
+"""A relay that is killed after the broker has confirmed a message and before it is marked; or breaks ("raise")."""
 
 import os
 import signal
@@ -13,10 +13,17 @@ def die(*_args: object, **_kwargs: object) -> int:
     return 0
 
 
+def fail(*_args: object, **_kwargs: object) -> list[object]:
+    raise KeyError("RELAY_BATCH_SIZE")
+
+
 if __name__ == "__main__":
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - as manage.py has it
     django.setup()
     from baton_messaging.models.outbox import OutboxQuerySet
 
-    OutboxQuerySet.mark_published = die  # type: ignore[method-assign]
+    if "raise" in sys.argv:
+        OutboxQuerySet.claim = fail  # type: ignore[method-assign, assignment]
+    else:
+        OutboxQuerySet.mark_published = die  # type: ignore[method-assign]
     call_command("relay")

@@ -29,14 +29,8 @@ subjectAltName = IP:{address}
 """
 
 
-@contextmanager
-def tls_in_front_of(
-    port: int, directory: Path, *, days: int = 1, address: str = LOOPBACK
-) -> Iterator[tuple[int, Path]]:
-    """Serve a port with TLS for as long as the block runs; return the new port and the certificate.
-
-    With negative ``days`` the certificate has ended; ``address`` is whom it is for.
-    """
+def certificate_for(directory: Path, *, days: int = 1, address: str = LOOPBACK) -> tuple[Path, Path]:
+    """Make a certificate that ends in so many days, or has ended; return it and its key."""
     certificate, key = directory / "certificate.pem", directory / "key.pem"
     (directory / "ca.cnf").write_text(AUTHORITY.format(address=address))
     (directory / "index.txt").touch()
@@ -48,17 +42,32 @@ def tls_in_front_of(
         [*sign, "-startdate", dates[0], "-enddate", dates[1], "-out", str(certificate)],
     ):
         subprocess.run(["openssl", *command], cwd=directory, check=True, capture_output=True)
+    return certificate, key
+
+
+@contextmanager
+def tls_in_front_of(
+    port: int, directory: Path, *, days: int = 1, address: str = LOOPBACK, is_postgresql: bool = False
+) -> Iterator[tuple[int, Path]]:
+    """Serve a port with TLS for as long as the block runs; return the new port and the certificate.
+
+    With negative ``days`` the certificate has ended; ``address`` is whom it is for. PostgreSQL is asked for TLS first.
+    """
+    certificate, key = certificate_for(directory, days=days, address=address)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     with socket.create_server((LOOPBACK, 0)) as server:
-        threading.Thread(target=_accept, args=(server, context, port), daemon=True).start()
+        threading.Thread(target=_accept, args=(server, context, port, is_postgresql), daemon=True).start()
         yield server.getsockname()[1], certificate
 
 
-def _accept(server: socket.socket, context: ssl.SSLContext, port: int) -> None:
+def _accept(server: socket.socket, context: ssl.SSLContext, port: int, is_postgresql: bool) -> None:
     with suppress(OSError):
         while True:
             client, _address = server.accept()
+            if is_postgresql:
+                client.recv(8)
+                client.sendall(b"S")
             threading.Thread(target=_serve, args=(client, context, port), daemon=True).start()
 
 

@@ -90,10 +90,10 @@ def guarded(admin: Admin) -> Iterator[Callable[[LiteralString], None]]:  # noqa:
     [
         (
             "CREATE TRIGGER quiet BEFORE INSERT ON baton_inbox FOR EACH ROW EXECUTE FUNCTION swallow()",
-            "trigger quiet (swallow) on baton_inbox is none of Baton's",
+            "trigger quiet (swallow) on baton_inbox, which no migration has made",
         ),
         ("CREATE RULE quiet AS ON INSERT TO baton_attempt DO INSTEAD NOTHING", "rule quiet on baton_attempt"),
-        ("ALTER TABLE baton_heartbeat ENABLE ROW LEVEL SECURITY", "row level security - on baton_heartbeat"),
+        ("ALTER TABLE baton_heartbeat ENABLE ROW LEVEL SECURITY", "row level security (no policy) on baton_heartbeat"),
     ],
 )
 @pytest.mark.usefixtures("plain_role")
@@ -113,6 +113,25 @@ def test_what_may_swallow_our_rows_is_likely_to_blame_and_the_command_takes_it_a
     for statement in statements_of(cause.command):
         admin.execute(statement.encode())
     assert not [one for one in diagnose(check("database")) if one.status is Status.FINDING]
+
+
+@pytest.mark.parametrize(("body", "is_told"), [("RETURN NULL", True), ("NEW.consumer := 'x'; RETURN NEW", False)])
+def test_trigger_that_swallows_an_apps_rows_is_told_and_one_that_writes_a_column_is_not(
+    check: Check,  # noqa: F811
+    admin: Admin,  # noqa: F811
+    body: str,
+    is_told: bool,
+) -> None:
+    function = f"CREATE FUNCTION of_dba() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN {body}; END$$"
+    admin.execute(function.encode())
+    admin.execute("CREATE TRIGGER quiet BEFORE INSERT ON sample_effect FOR EACH ROW EXECUTE FUNCTION of_dba()")
+    try:
+        told = [one for one in diagnose(check("database")) if one.status is Status.FINDING]
+    finally:
+        admin.execute("DROP FUNCTION of_dba() CASCADE")
+
+    assert [str(one.about) for one in told] == (["setting table sample_effect"] if is_told else [])
+    assert not any(one.stops_work for one in told)
 
 
 def test_role_of_another_process_that_lacks_a_right_is_named_with_what_it_runs(check: Check, admin: Admin) -> None:  # noqa: F811
@@ -139,7 +158,7 @@ def test_role_of_another_process_that_lacks_a_right_is_named_with_what_it_runs(c
 
     assert str(cause.about) == "role relay"
     assert "role health_relay lacks rights" in str(cause.found)
-    assert 'TO "health_relay"' in cause.command
+    assert cause.command == "python manage.py baton_grants health_relay --apply"
 
 
 @pytest.mark.parametrize(

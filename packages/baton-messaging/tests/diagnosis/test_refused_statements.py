@@ -102,7 +102,19 @@ def test_policy_that_keeps_rows_back_is_named_by_its_table(admin: Admin) -> None
 
     assert cause is not None
     assert cause.confidence is Confidence.LIKELY
-    assert "tablename = 'sample_effect'" in cause.command.replace("'\"'\"'", "'")
+    assert "tablename = 'sample_effect'" in cause.command
+
+
+@pytest.mark.usefixtures("healed")
+def test_row_that_a_policy_may_hide_is_not_the_consumers_fault(admin: Admin) -> None:  # noqa: F811
+    error = "tests.sample.models.Effect.DoesNotExist"
+    assert cause_of_refusal(error, "Effect matching query does not exist.") is None
+    admin.execute("ALTER TABLE sample_effect ENABLE ROW LEVEL SECURITY")
+
+    cause = cause_of_refusal(error, "Effect matching query does not exist.")
+
+    assert cause is not None
+    assert str(cause.found).startswith("row level security of sample_effect (no policy), which no migration has made")
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_outbox_retries_and_requested_dead_letters_are_looked_at() -> None:
     )
     backlog = Backlog()
     look_at_database(backlog)
-    assert backlog.looked_at == {"outbox": 4, "retries": 2, "dead letters": 1}
+    assert backlog.looked_at == {"outbox": 4, "future messages": 0, "retries": 2, "dead letters": 1}
     assert found(backlog) == [
         ("dead letters", "unknown version", "sample.sampled version 2", 1),
         ("outbox", "unknown event", "sample.renamed", 1),

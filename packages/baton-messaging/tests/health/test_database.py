@@ -1,9 +1,13 @@
 """The check of the database, on servers that are put into a bad state."""
 
+import os
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, LiteralString
 
 import psycopg
@@ -16,6 +20,7 @@ from baton_messaging.health.server_codes import DIFFERENT, FULL, NOT_PERMITTED
 from baton_messaging.models import HealthCheck
 from django.db import connections
 
+from tests.broker.tls import tls_in_front_of
 from tests.health.conftest import Check, silent_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -223,3 +228,84 @@ def test_database_that_says_nothing_is_not_waited_for(check: Check, monkeypatch:
         assert time.monotonic() - started < 5
     assert health.condition is Condition.AWAY
     assert health.said.endswith(": no connection")
+
+
+@contextmanager
+def verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, days: int) -> Iterator[None]:
+    """Let the server speak TLS with a certificate that ends in so many days, and this process verify it."""
+    settings = connections.settings["default"]
+    with tls_in_front_of(int(settings["PORT"]), tmp_path, days=days, is_postgresql=True) as (port, certificate):
+        options = {**settings["OPTIONS"], "sslmode": "verify-full", "sslrootcert": str(certificate)}
+        monkeypatch.setitem(settings, "OPTIONS", options)
+        monkeypatch.setitem(settings, "PORT", port)
+        yield
+
+
+def test_days_that_the_servers_certificate_has_left_are_told(
+    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with verified(tmp_path, monkeypatch, days=3):
+        assert check("database").condition is Condition.OK
+        assert 2 < check("network").facts["certificates"]["the database"]["days_left"] <= 3
+
+
+def test_certificate_of_the_server_that_has_ended_is_said_to_have(
+    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with verified(tmp_path, monkeypatch, days=-3):
+        health = check("database")
+        assert check("network").condition is Condition.OK  # one cause, told once
+
+    assert health.condition is Condition.AWAY
+    assert "certificate has expired" in health.said
+
+
+def test_server_without_tls_that_our_settings_demand_is_told(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {**connections.settings["default"]["OPTIONS"], "sslmode": "require"}
+    monkeypatch.setitem(connections.settings["default"], "OPTIONS", options)
+
+    health = check("database")
+
+    assert health.condition is DIFFERENT
+    assert "server does not support SSL" in health.said
+
+
+@pytest.fixture
+def small_disk(admin: Admin) -> Iterator[Path]:
+    """Let what the database's sessions write beside their tables go to a disk of a quarter of a megabyte."""
+    with tempfile.TemporaryDirectory() as folder:
+        disk = Path(folder)
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], check=False, capture_output=True
+        )
+        if mounted.returncode:
+            pytest.skip("a file system can be mounted by root only")
+        try:
+            disk.chmod(0o755)
+            place = disk / "space"
+            place.mkdir()
+            os.chown(place, Path(_value(admin, "SHOW data_directory")).stat().st_uid, -1)
+            name = f"small_{admin.info.dbname}"
+            whose = f'DATABASE "{admin.info.dbname}"'
+            admin.execute(f"CREATE TABLESPACE {name} LOCATION '{place}'".encode())
+            admin.execute(f"ALTER {whose} SET temp_tablespaces = '{name}'".encode())
+            yield disk
+            admin.execute(f"ALTER {whose} RESET temp_tablespaces".encode())
+            admin.execute(f"DROP TABLESPACE {name}".encode())
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+def _value(admin: Admin, statement: LiteralString) -> str:
+    row = admin.execute(statement).fetchone()
+    return str(row[0]) if row else ""
+
+
+def test_disk_that_is_full_is_found_out_though_a_row_has_room(check: Check, small_disk: Path) -> None:
+    assert check("database").condition is Condition.OK
+
+    (small_disk / "fills-it").write_bytes(b"x" * 230_000)
+    health = check("database")
+
+    assert health.condition is FULL
+    assert health.said.endswith("No space left on device (53100)")

@@ -42,5 +42,12 @@ def test_words_of_a_server_lose_secrets_and_keep_sense(said: str, kept: str, set
     assert quoted(said) == kept
 
 
+def test_a_secret_is_found_in_other_spellings_too(settings: Settings) -> None:
+    settings.CARRIER_PASSWORD = "it's a \\ secret"
+
+    assert quoted(repr({"x": settings.CARRIER_PASSWORD + '"'})) == "{'x': '…\"'}"
+    assert quoted("x=it%27s%20a%20%5C%20secret&y=1") == "x=…&y=1"
+
+
 def test_words_that_do_not_end_are_cut() -> None:
     assert len(quoted("x" * 5_000)) == MAX_LENGTH

@@ -24,6 +24,7 @@ def test_every_model_says_what_its_table_is_called() -> None:
         "baton_circuit",
         "baton_dead_letter",
         "baton_expiry",
+        "baton_future_message",
         "baton_group_alert",
         "baton_health_check",
         "baton_heartbeat",

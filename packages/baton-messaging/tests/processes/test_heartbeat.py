@@ -12,7 +12,7 @@ from baton_messaging.models import Heartbeat
 from baton_messaging.processes import heartbeat as heartbeat_module
 from baton_messaging.processes.heartbeat import Beat, HeartbeatWriter
 from baton_messaging.processes.rounds import RoundProcess
-from django.db import OperationalError, ProgrammingError, connection
+from django.db import DataError, OperationalError, connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -128,15 +128,39 @@ def test_ids_are_read_from_whatever_a_body_contains(arguments: Any, count: int) 
 class _Refused(RoundProcess):
     def _work(self) -> None:
         with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 / 0")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_cannot_even_start_leaves_a_row_that_says_why() -> None:
+    with pytest.raises(DataError):
+        _Refused("relay").run()
+    connection.close()
+
+    row = Heartbeat.ended.get(role="relay")
+    assert row.ended_by == "ended by an error: DataError"
+
+
+class _WithoutRights(RoundProcess):
+    """A process whose role gets its rights while it waits."""
+
+    rounds = 0
+
+    def _work(self) -> None:
+        self.rounds += 1
+        if self.rounds > 1:
+            self.stop()
+            return
+        with connection.cursor() as cursor:
             cursor.execute("SET ROLE pg_monitor")  # which has no rights on our tables
             cursor.execute("SELECT FROM baton_outbox")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_process_that_cannot_even_start_leaves_a_row_that_says_why() -> None:
-    with pytest.raises(ProgrammingError):
-        _Refused("relay").run()
+def test_a_process_whose_role_lacks_a_right_waits_until_it_is_given() -> None:
+    process = _WithoutRights("relay")
+    process.run()
     connection.close()
 
-    row = Heartbeat.ended.get(role="relay")
-    assert row.ended_by == "ended by an error: ProgrammingError: permission denied for table baton_outbox (42501)"
+    assert process.rounds == 2
+    assert Heartbeat.ended.get(role="relay").ended_by == "stopped"

@@ -90,7 +90,7 @@ def test_what_reads_is_answered_and_orders_are_refused(controlled: tuple[OneBrok
 
 def test_a_worker_says_over_the_broker_who_it_is(controlled: tuple[OneBroker, Process]) -> None:
     broker, worker = controlled
-    rows = Heartbeat.objects.filter(pid=worker.pid).exclude(wiring={})
+    rows = Heartbeat.objects.filter(pid=worker.pid).filter(wiring__has_key="broker")
     row = wait_until(lambda: rows.all().first(), what="a heartbeat with its wiring")
     with broker.connection() as connection:
         (one,) = ask_workers(connection, names=[row.name], seconds=20)

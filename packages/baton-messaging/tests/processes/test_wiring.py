@@ -46,7 +46,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def wired(process: Process) -> Heartbeat:
-    rows = Heartbeat.objects.filter(pid=process.pid).exclude(wiring={})
+    rows = Heartbeat.objects.filter(pid=process.pid, wiring__has_key="broker")
     found: Heartbeat = wait_until(lambda: rows.all().first(), what="a heartbeat with its wiring")
     return found
 

@@ -23,6 +23,9 @@ def test_a_beat_names_what_was_taken_while_it_looked_at_the_queues(monkeypatch: 
         received_at=None,
         received_count=0,
         left_out_queues=set(),
+        refusal=None,
+        remote_control_refusal=None,
+        note_broker=lambda _error, part="broker": None,
     )
     worker: Any = SimpleNamespace(consumer=consumer, pool=SimpleNamespace(num_processes=2), max_concurrency=None)
     pulse = WorkerHeartbeat(worker, SimpleNamespace(beat=said.append))  # type: ignore[arg-type]

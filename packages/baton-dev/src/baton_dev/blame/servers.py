@@ -84,14 +84,22 @@ def no_commits() -> Iterator[None]:
 
 @contextmanager
 def used_up(application: str) -> Iterator[None]:
-    """Take all connections that the server has."""
+    """Take all connections that the server has, those that others had as well."""
     connection.close()
     url = urlsplit(os.environ["DATABASE_URL"])._replace(scheme="postgresql").geturl()
     theirs: list[Session] = []
+    ended = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name <> %s AND datname IS NOT NULL"
+    )
     try:
+        for _ in range(3):  # who comes back meanwhile is sent away again
+            with suppress(psycopg.OperationalError):
+                while True:
+                    theirs.append(psycopg.connect(url, autocommit=True, application_name=application))
+            theirs[0].execute(ended, [application])
         with suppress(psycopg.OperationalError):
             while True:
-                theirs.append(psycopg.connect(url, application_name=application))
+                theirs.append(psycopg.connect(url, autocommit=True, application_name=application))
         yield
     finally:
         for one in theirs:

@@ -53,9 +53,11 @@ def reconciler() -> dict[str, Any]:
 
 
 def board() -> dict[str, Any]:
-    """Return what the board lists as problems."""
+    """Return what the board lists as problems, and not what it has seen seconds ago: that was another fault."""
+    from baton_messaging.diagnosis import installation
     from baton_messaging.diagnosis.problems import problems
 
+    installation.forget()
     return {"said": {"lines": [problem.as_dict() for problem in problems()]}}
 
 
@@ -86,6 +88,7 @@ def alert(subject_id: str) -> dict[str, Any]:
     return {"said": told}
 
 
+LOCK_SECONDS: Final = 2
 VIEWS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
     view.__name__: view for view in (triage, stuck, progress, doctor, board, desk, alert, reconciler, alive)
 }
@@ -112,8 +115,10 @@ def _command(*words: str, **options: Any) -> tuple[int, str]:
 
 
 def main() -> None:
-    """Answer until standard input ends."""
+    """Answer until standard input ends. What waits for a lock gives up, as a web server gives up a page."""
     django.setup()
+    options = connection.settings_dict["OPTIONS"]
+    options["options"] = f"{options.get('options', '')} -c lock_timeout={LOCK_SECONDS}s".strip()
     print("ready", flush=True)
     for line in sys.stdin:
         request = json.loads(line)

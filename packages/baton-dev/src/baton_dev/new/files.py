@@ -67,6 +67,7 @@ EDITS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ),
         ('r"^metrics$"', 'r"^(healthz|readyz|metrics)$"'),
         ("the largest order (100 lines) is about 12 kB", "enough for any form; a file needs another way"),
+        ('DEFAULT_EXCEPTION_REPORTER = "config.web.error_report.ErrorReporter"\n', ""),
         ('DEFAULT_EXCEPTION_REPORTER_FILTER = "config.web.error_report.ErrorReportFilter"\n', ""),
         ('CSRF_FAILURE_VIEW = "config.web.error_pages.csrf_failure"\n\n', ""),
     ),

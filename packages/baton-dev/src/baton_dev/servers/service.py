@@ -1,7 +1,7 @@
-"""A service is a server in the state directory, run as a child of whoever needs it.
+"""A service is a server in the state directory, run as a child of the process that needs it.
 
 A lock file is held by the server itself for as long as any of its processes lives: exec() hands it over. So the lock
-says what a pid file cannot: after kill -9 it is free, and nobody starts a second server on the same data.
+says what a pid file cannot: after kill -9 it is free, and no second server is started on the same data.
 
 Hazard: a server ends with the thread that started it (Linux). Start it from a thread that stays.
 """

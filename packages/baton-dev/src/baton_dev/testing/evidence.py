@@ -1,6 +1,6 @@
 """Evidence in the report of a test that failed: what the tables, the broker and the processes say.
 
-A test that waits for real processes in vain knows no more than that it waited. By the time somebody reads it, they and
+A test that waits for real processes in vain knows no more than that it waited. By the time a person reads it, they and
 their tables are gone.
 """
 

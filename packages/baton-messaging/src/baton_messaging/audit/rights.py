@@ -1,7 +1,7 @@
 """The rights of people: which action needs which permission, whatever the door: page, API, admin.
 
-``docs/security.md`` of the scaffold shows this table, and its tests walk every address by it. Commands ask nobody: who
-has a shell on the server may do everything (``Actor.of_shell``).
+``docs/security.md`` of the scaffold shows this table, and its tests walk every address by it. Commands ask for none:
+who has a shell on the server may do everything (``Actor.of_shell``).
 """
 
 from enum import Enum

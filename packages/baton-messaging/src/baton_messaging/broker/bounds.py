@@ -1,9 +1,9 @@
 """Bounds of what comes from a broker are checked before it is decompressed or decoded, and before the whole is kept.
 
-Whoever can write to a queue can write a body that unpacks to a thousand times its size, by the header ``compression``
-or by a content encoding that is a Python codec (``zlib``, ``bz2``), and both are unpacked while the message is made. So
-what our messages do not use is refused: the message goes to ``on_decode_error`` as it came, and so to the dead letters.
-What is larger than ``MAX_RAW_BYTES`` is not even read whole: both transports keep a sample of it.
+A client that can write to a queue can write a body that unpacks to a thousand times its size, by the header
+``compression`` or by a content encoding that is a Python codec (``zlib``, ``bz2``), and both are unpacked while the
+message is made. So what our messages do not use is refused: the message goes to ``on_decode_error`` as it came, and so
+to the dead letters. What is larger than ``MAX_RAW_BYTES`` is not even read whole: both transports keep a sample of it.
 
 Transport options: ``accept_compression``, the types (``application/x-gzip``, …) that a project's own
 ``task_compression`` needs; ``max_raw_bytes``.

@@ -2,8 +2,8 @@
 
     baton|worker|inventory@vm|vm|4711|shop@db.example.com:5432
 
-Role, name, host, process id, and the database that it writes to: whoever finds a connection there knows what to look
-for, and where. No secrets: names are shown to all that may list connections.
+Role, name, host, process id, and the database that it writes to: a person who finds a connection there knows what to
+look for, and where. No secrets: names are shown to all that may list connections.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Names of settings and variables that nobody reads: a typo would be silently ignored."""
+"""Names of settings and variables that nothing reads: a typo would be silently ignored."""
 
 import os
 from difflib import get_close_matches

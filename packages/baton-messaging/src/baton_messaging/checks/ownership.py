@@ -1,4 +1,4 @@
-"""Question 4: is there a dead-letter route and an owner? Then a message that dies is somebody's, and found."""
+"""Question 4: is there a dead-letter route and an owner? Then a message that dies has a team, and is found."""
 
 from collections.abc import Iterable
 from typing import Any, Final

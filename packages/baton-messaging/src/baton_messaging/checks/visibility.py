@@ -1,4 +1,4 @@
-"""Question 6: can progress be seen? By whoever asks for the order, and by every process that must know the consumer."""
+"""Question 6: can progress be seen? By the person who asks, and by every process that must know the consumer."""
 
 from typing import Any
 

@@ -33,6 +33,12 @@ _IN_THE_WAY = {
     "55P03",  # lock_not_available
     _CANCELLED,
 }
+_NOT_SET_UP = {
+    "42501",  # insufficient_privilege
+    "42703",  # undefined_column
+    "42P01",  # undefined_table
+    "3F000",  # invalid_schema_name
+}
 _SHORT_OF = {
     "53",  # insufficient resources: disk, memory
     "58",  # errors of the system below the server
@@ -83,6 +89,11 @@ def is_passing(error: BaseException) -> bool:
     """
     sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
     return is_database_away(error) or sqlstate in _IN_THE_WAY or sqlstate[:2] in _SHORT_OF
+
+
+def is_not_set_up(error: BaseException) -> bool:
+    """Tell whether a right, a table or a column is missing: a grant or a migration mends that, no restart does."""
+    return isinstance(error, DatabaseError) and getattr(error.__cause__, "sqlstate", None) in _NOT_SET_UP
 
 
 def is_short_of(error: BaseException) -> bool:

@@ -26,7 +26,7 @@ from baton_messaging.conf import Team, baton
 from baton_messaging.dead_letters.operations.groups import Group, groups_of
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter, GroupAlert
-from baton_messaging.routing.ownership import owner_of
+from baton_messaging.routing.ownership import owner_as_kept
 from baton_messaging.signals import dead_letters_alert
 
 log = structlog.get_logger(__name__)
@@ -46,12 +46,13 @@ class Alert:
     @property
     def owner(self) -> Team:
         """Return whose it is, as triage would say: of what is in the way, else of the consumer's queue."""
-        return (self.cause and self.cause.owner) or owner_of(self.group.consumer)
+        return (self.cause and self.cause.owner) or owner_as_kept(self.group.consumer, self.group.owner)
 
     @property
     def recipients(self) -> list[str]:
         """Return whom it is for: who mends the cause, and who decides about the dead letters."""
-        return list(dict.fromkeys((self.owner.email, owner_of(self.group.consumer).email)))
+        decides = owner_as_kept(self.group.consumer, self.group.owner)
+        return list(dict.fromkeys((self.owner.email, decides.email)))
 
     @property
     def url(self) -> str:

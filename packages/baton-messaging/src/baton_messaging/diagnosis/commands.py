@@ -27,14 +27,19 @@ def worker(queue: str) -> str:
 
 def sql(*statements: str) -> str:
     """Return the command that sends statements to the project's database, each in a transaction of its own."""
-    return "python manage.py dbshell -- " + " ".join(f"-c {shlex.quote(statement)}" for statement in statements)
+    return "python manage.py dbshell -- " + " ".join(f"-c {_in_quotes(statement)}" for statement in statements)
 
 
 def maintenance_sql(statement: str) -> str:
     """Return the command that sends a statement past the project's database, which lets nobody in: as a superuser."""
     settings = connection.settings_dict
     server = f"-h {settings['HOST'] or 'localhost'} -p {settings['PORT'] or 5432}"
-    return f"psql {server} -U postgres -d postgres -c {shlex.quote(statement)}"
+    return f"psql {server} -U postgres -d postgres -c {_in_quotes(statement)}"
+
+
+def _in_quotes(statement: str) -> str:
+    """Return it for a shell, as a person would write it: SQL has single quotes of its own."""
+    return f'"{statement}"' if "'" in statement and not set('"$`\\!') & set(statement) else shlex.quote(statement)
 
 
 def _application() -> str:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
 from baton_messaging.diagnosis.refused_statements import cause_of_refusal
+from baton_messaging.diagnosis.servers.policies import cause_of_expiry
 from baton_messaging.diagnosis.triage.rules.causes import present_cause
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter
+from baton_messaging.models.dead_letter import State
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,16 @@ def explained(groups: Iterable[Group]) -> list[ExplainedGroup]:
     return [ExplainedGroup(group, cause_now(group) if group.open_count else None) for group in groups]
 
 
+def with_owners(dead_letters: Iterable[DeadLetter]) -> list[tuple[DeadLetter, str]]:
+    """Return each with whose it is, by name, as group, page and alert say."""
+    return [(one, owner_under(_cause_of_open(one), one.owner).partition(" <")[0]) for one in dead_letters]
+
+
 def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
     """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
-    refusal = cause_of_refusal(dead.error_class, dead.error_message)
+    refusal = cause_of_refusal(dead.error_class, dead.error_message) or cause_of_expiry(dead.consumer, dead.error_class)
     return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
+
+
+def _cause_of_open(dead_letter: DeadLetter) -> Diagnosis | None:
+    return cause_now(dead_letter) if dead_letter.state == State.OPEN else None

@@ -13,7 +13,7 @@ from typing import Any, Final
 from baton_messaging.database.deadline import Deadline, statements_within
 from baton_messaging.diagnosis.servers.look import Seen, compared, seen_by_processes
 from baton_messaging.health.answers import Question, answers_within
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.health.resource import Kind
@@ -69,6 +69,13 @@ def recent_findings() -> tuple[Diagnosis, ...]:
         if _last is None or monotonic() - _last[0] > LIFETIME_SECONDS:
             _last = monotonic(), current_findings()
         return _last[1]
+
+
+def forget() -> None:
+    """Let the next page look anew: for whoever has changed something and wants to see what comes of it."""
+    global _last  # noqa: PLW0603 - as above
+    with _lock:
+        _last = None
 
 
 class _Stored:

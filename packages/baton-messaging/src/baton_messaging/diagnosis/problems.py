@@ -3,43 +3,41 @@
 They are the doctor's own answers, those that cost a few statements, under the causes that stop work.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
-from django.db import DatabaseError
-
 from baton_messaging.database.deadline import Deadline, statements_within
-from baton_messaging.diagnosis.doctor.examination import all_examinations
+from baton_messaging.diagnosis.doctor.examination import Examination, all_examinations
 from baton_messaging.diagnosis.doctor.examine import folded
 from baton_messaging.diagnosis.installation import recent_findings
-from baton_messaging.health.answers import answers_within
+from baton_messaging.health.answers import Question, answers_within
 from baton_messaging.health.diagnosis import Diagnosis, Status
-from baton_messaging.recovery.findings import Contradiction, findings
+from baton_messaging.recovery.findings import findings
 
-CHECKS_SECONDS: Final = 0.5
+#: For all of it. The look at the servers comes first, and takes a second where one of them hangs.
+TOTAL_SECONDS: Final = 1.8
 
 
 def problems() -> list[Diagnosis]:
     """Return what is to be mended now, victims under their causes: servers, processes, holds, dead letters.
 
-    Some cheap statements on this thread's connection, and what the apps' checks find in half a second. What else the
+    Some cheap statements, and what the apps' checks find, in threads: a database or a storage may hang. What else the
     doctor asks, takes longer.
     """
+    deadline = Deadline.after(TOTAL_SECONDS)
     quick = [one for one in all_examinations() if one.is_quick]
+    asked: dict[str, Question[list[Diagnosis]]] = {"checks": _checked, "quick": lambda by: _examined(quick, by)}
     found = list(recent_findings())
-    try:
-        found += _contradictions()
-        for examination in quick:
-            found += [one for one in examination.examine() if one.status is not Status.OK]
-    except DatabaseError:  # which is among the causes
-        pass
+    for answer in answers_within(deadline.seconds_left, asked, key="board").values():
+        found += answer.value or []  # without one, the database's or the storage's own finding says why
     return folded(quick, dict.fromkeys(found))
 
 
-def _contradictions() -> list[Contradiction]:
-    """Return what the apps' checks find. In a thread: one may ask a storage that hangs."""
-    return answers_within(CHECKS_SECONDS, {"checks": _checked}, key="board")["checks"].value or []
-
-
-def _checked(deadline: Deadline) -> list[Contradiction]:
+def _examined(quick: Sequence[Examination], deadline: Deadline) -> list[Diagnosis]:
     with statements_within(deadline):
-        return findings()
+        return [told for one in quick for told in one.examine() if told.status is not Status.OK]
+
+
+def _checked(deadline: Deadline) -> list[Diagnosis]:
+    with statements_within(deadline):
+        return list(findings())

@@ -1,6 +1,6 @@
 """Statements that the database refused a handler: what it said tells a fault of the code from one of the database.
 
-A handler that meets a full disk, a right that was taken away, a trigger that nobody of its team made, or a search path
+A handler that meets a full disk, a right that was taken away, a trigger that its team has not made, or a search path
 that leads elsewhere, has done nothing wrong: then the platform is the owner, and the step is the database's. What the
 words alone do not prove is asked of the server as it is now: where the right has been given back, nothing is to mend.
 
@@ -10,7 +10,6 @@ words alone do not prove is asked of the server as it is now: where the right ha
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 from django.apps import apps
@@ -22,6 +21,7 @@ from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.servers.database_remedies import Remedy, search_path_back
 from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.diagnosis.servers.settings import harmful_settings
+from baton_messaging.diagnosis.servers.tables import is_made_by_a_migration
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
@@ -51,6 +51,11 @@ _TRIGGERS: Final = """
     JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
     WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND p.proname = %s ORDER BY 1 LIMIT 1
 """
+_POLICIES: Final = """
+    SELECT coalesce(
+        (SELECT string_agg(polname, ', ' ORDER BY polname) FROM pg_policy WHERE polrelid = c.oid), 'no policy')
+    FROM pg_class c WHERE c.oid = to_regclass(%s) AND c.relrowsecurity
+"""
 _ELSEWHERE: Final = """
     SELECT n.nspname, current_setting('search_path'), current_user FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -70,6 +75,8 @@ def cause_of_refusal(error_class: str, text: str) -> Diagnosis | None:
 
     One or two small questions to the database, inside a transaction of the caller's. Raises the database's errors.
     """
+    if error_class.endswith(".DoesNotExist"):
+        return _hidden(error_class)
     if not error_class.startswith("django.db.utils."):
         return None
     for pattern, explain in _BY_WORDS:
@@ -117,11 +124,33 @@ def _policy(match: "re.Match[str]", text: str) -> Diagnosis | None:
     )
 
 
+def _hidden(error_class: str) -> Diagnosis | None:
+    """A row that is there may be hidden from the role: by a policy on its table that no migration has made."""
+    models = {f"{one.__module__}.{one.__qualname__}.DoesNotExist": one for one in apps.get_models()}
+    model = models.get(error_class)
+    if model is None:
+        return None
+    table = model._meta.db_table
+    for (policies,) in _rows(_POLICIES, table):
+        if not is_made_by_a_migration(str(policies).partition(",")[0]):
+            found = _("row level security of {table} ({policies}), which no migration has made, may hide the row")
+            remedy = _("A policy of {table} keeps its rows from this role: correct it, or give the role another.")
+            return _likely(
+                _of_table(table),
+                Remedy(
+                    format_lazy(found, table=table, policies=policies),
+                    format_lazy(remedy, table=table),
+                    commands.sql(f"SELECT * FROM pg_policies WHERE tablename = '{table}'"),  # noqa: S608 - for a person
+                ),
+            )
+    return None
+
+
 def _function(match: "re.Match[str]", text: str) -> Diagnosis | None:
     """A trigger raises: a team's own, where one of its migrations has made it, or one that came past them."""
     function = match["name"]
     for trigger, table in _rows(_TRIGGERS, function):
-        if _is_in_a_migration(function):
+        if is_made_by_a_migration(function):
             return None
         found = _("trigger {trigger} of {table}, which no migration has made, refuses: {said}")
         remedy = _("Find out who made trigger {trigger}, and take it off {table}; then replay what died.")
@@ -192,13 +221,6 @@ def _sure(about: Resource, remedy: Remedy) -> Diagnosis:
 
 def _likely(about: Resource, remedy: Remedy) -> Diagnosis:
     return replace(_sure(about, remedy), confidence=Confidence.LIKELY)
-
-
-def _is_in_a_migration(function: str) -> bool:
-    """Tell whether a migration of an app of this project names the function."""
-    folders = [Path(app.path) / "migrations" for app in apps.get_app_configs()]
-    name = re.compile(rf"\b{re.escape(function)}\b")
-    return any(name.search(path.read_text()) for folder in folders for path in folder.glob("*.py"))
 
 
 def _role() -> str:

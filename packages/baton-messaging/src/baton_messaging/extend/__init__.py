@@ -1,6 +1,6 @@
 """Extension points: all that an app may add to Baton, and what its code may ask while it works.
 
-An app adds something by a module of a given name at its top. It is imported when somebody asks for what it adds, and
+An app adds something by a module of a given name at its top. It is imported when a process asks for what it adds, and
 not before; no line in ``AppConfig.ready()`` is needed. Each has a module of that name here to import from:
 
 | To add | write in your app | with | from ``baton_messaging.`` |

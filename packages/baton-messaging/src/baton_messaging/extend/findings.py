@@ -9,7 +9,7 @@
 person reads it in ``manage.py reconcile``, doctor and triage, in the log and on the board. ``queue`` names the owner.
 
 *Units*. The reconciler asks every minute about rows older than ``SETTLED_AFTER`` (5 minutes: everything has had its
-time) and not older than ``LOOKED_AT_FOR`` more (10 minutes: somebody can still act on it). Each row is so looked at
+time) and not older than ``LOOKED_AT_FOR`` more (10 minutes: a person can still act on it). Each row is so looked at
 about ten times, and the price does not grow with the tables. With ``settled_after=timedelta(0)`` a check looks at what
 is new, too: for rows that one transaction writes. The doctor asks about the last day. Triage asks about single keys,
 whatever their age, and says "done, but" of the ``consumers`` that a check names: ``Rows.select`` does all of it.

@@ -14,7 +14,7 @@ for it to be settled. ``Work``: what the row says of a long task (``atomic=False
 
 *Returns*. ``register``: nothing; a second call with the same name replaces the first.
 
-*Hazard*. These functions run while somebody waits for an answer, within a statement timeout of a second or two: ask by
+*Hazard*. These functions run while a person waits for an answer, within a statement timeout of a second or two: ask by
 an index. What they raise ends the answer, so ``find`` must not raise for an id that is not its own.
 """
 

@@ -5,23 +5,23 @@ found out because the message does not arrive.
 
 The queue is bounded, whatever kills the check. On RabbitMQ it is exclusive: it ends with its connection. On Redis its
 name is one of SLOTS; its keys expire, and a message that a worker has restored from a check that was killed is taken by
-the next one of that slot. Whoever lists queues or deliveries knows it by QUEUE_PREFIX.
+the next one of that slot. Listings of queues or deliveries know it by QUEUE_PREFIX.
 """
 
 import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any, Final
 
 import kombu
 from celery import current_app
 
 from baton_messaging.broker.errors import UnroutableMessage
-from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.health import broker_facts
+from baton_messaging.health.broker_connection import broker_connection, is_amqp, server_of
 from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.redis_keys import SHARED
 from baton_messaging.health.refusals import Refusal, classify, of_server
 from baton_messaging.health.registry import health_check
 from baton_messaging.routing.queues import EXCHANGE
@@ -29,8 +29,6 @@ from baton_messaging.routing.queues import EXCHANGE
 QUEUE_PREFIX: Final = "baton.health."
 SLOTS: Final = 64
 _EXPIRES_SECONDS: Final = 60
-#: RabbitMQ writes to each connection this often, and so notices one that it does not read from, and which is gone.
-_HEARTBEAT_SECONDS: Final = 10
 #: Of the deadline, kept to look at a server that does not take the message, from another connection.
 _LOOK_SECONDS: Final = 0.5
 _MAX_FOREIGN: Final = 20  # messages in the queue that are not ours: of checks that were killed
@@ -51,29 +49,7 @@ def check_broker(deadline: Deadline) -> Health:
                 return _checked(writer, reader, deadline)
     except Exception as error:  # there is no connection
         refusal = of_server(error)
-        return Health("broker", refusal.condition, refusal.said, _server(asked))
-
-
-@contextmanager
-def broker_connection(deadline: Deadline, *, is_write: bool = False) -> Iterator[kombu.Connection]:
-    """Connect as a worker does, or with ``is_write`` as the relay does, and wait for nothing beyond the deadline.
-
-    Raises the connection's errors. Hazard: of Redis each answer may take as long as was left in the beginning.
-    """
-    app: Any = current_app
-    connect = app.connection_for_write if is_write else app.connection_for_read
-    seconds = deadline.seconds_left
-    connection = connect(connect_timeout=seconds, heartbeat=_HEARTBEAT_SECONDS)
-    limits: dict[str, Any] = {"socket_timeout": seconds, "socket_connect_timeout": seconds}
-    if connection.transport.driver_type == "amqp":
-        limits = {"read_timeout": seconds, "write_timeout": seconds}
-    connection.transport_options = {**(connection.transport_options or {}), **limits, "max_retries": 0}
-    try:
-        connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=seconds)
-        with answering_within(connection, seconds):
-            yield connection
-    finally:
-        connection.release()
+        return Health("broker", refusal.condition, refusal.said, server_of(asked))
 
 
 def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline) -> Health:
@@ -83,33 +59,54 @@ def _checked(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadl
         refusal, facts = _looked_at(refusal, deadline)
     facts = _facts(reader, deadline) if facts is None else facts
     if reader is not writer:
-        facts["written_to"] = {"server": _server(writer), **_facts(writer, deadline)}
+        facts["written_to"] = {"server": server_of(writer), **_facts(writer, deadline)}
     if refusal is not None and _is_about_own_queue(refusal.said) and (said := _forbidden(reader, facts)):
         refusal = Refusal(Condition.NOT_PERMITTED, said)
-    refusal = refusal or _difference(facts) or Refusal(Condition.OK, "")
-    return Health("broker", refusal.condition, refusal.said, _server(reader), facts=facts)
+    if refusal is None or refusal.condition in (Condition.NOT_KNOWN, Condition.DIFFERENT):  # the key's name says more
+        of_queues = _forbidden_queue(facts) or _difference(facts)
+        facts["concerns"] = _concerned(facts) if of_queues else []
+        refusal = of_queues or refusal or Refusal(Condition.OK, "")
+    return Health("broker", refusal.condition, refusal.said, server_of(reader), facts=facts)
 
 
 def _sent(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline) -> Refusal | None:
     """Send a message; return what keeps it from arriving."""
     try:
-        if _is_amqp(writer):
+        if is_amqp(writer):
             _publish_as_relay_does(writer)
         has_arrived = _send_through(writer, reader, deadline)
     except Exception as error:  # whatever the client makes of it
         return _refusal(error)
     if has_arrived:
         return None
-    elsewhere = f"what is published to {_server(writer)} does not arrive at {_server(reader)}"
+    elsewhere = f"what is published to {server_of(writer)} does not arrive at {server_of(reader)}"
     return Refusal(Condition.DIFFERENT, _LOST if reader is writer else elsewhere)
 
 
 _LOST: Final = "a message that the broker has taken is not there to be consumed"
 
 
+def _forbidden_queue(facts: dict[str, Any]) -> Refusal | None:
+    refused = facts.get("not_permitted")
+    return Refusal(Condition.NOT_PERMITTED, _some(refused.values())) if refused else None
+
+
 def _difference(facts: dict[str, Any]) -> Refusal | None:
     different = facts.get("different") or facts.get("changed_by_policy") or {}
-    return Refusal(Condition.DIFFERENT, "; ".join(different.values())) if different else None
+    return Refusal(Condition.DIFFERENT, _some(different.values())) if different else None
+
+
+def _concerned(facts: dict[str, Any]) -> list[str]:
+    """Return the queues that alone are to blame; empty if all of the project's are."""
+    names = {**(facts.get("not_permitted") or {}), **(facts.get("different") or facts.get("changed_by_policy") or {})}
+    is_of_all = SHARED in names or len(names) >= len(broker_facts.project_queues())
+    return [] if is_of_all else list(names)
+
+
+def _some(sentences: Iterable[str], *, at_most: int = 3) -> str:
+    """Return the first few, and how many more there are."""
+    told = list(sentences)
+    return "; ".join(told[:at_most]) + (f" (+{len(told) - at_most})" if len(told) > at_most else "")
 
 
 def _looked_at(refusal: Refusal, deadline: Deadline) -> tuple[Refusal, dict[str, Any]]:
@@ -122,7 +119,7 @@ def _looked_at(refusal: Refusal, deadline: Deadline) -> tuple[Refusal, dict[str,
     if "not_told" in facts:
         return refusal, facts
     said = f"it answers questions, and does not take a message: {refusal.said}"
-    if not (because := broker_facts.pause(facts)):
+    if not (because := broker_facts.pause(facts) or broker_facts.hung_up_on(facts)):
         return Refusal(Condition.REFUSES, said), facts
     return Refusal(Condition.REFUSES, f"{said} ({because})"), {**facts, "waits_because": because}
 
@@ -142,12 +139,12 @@ def _publish_as_relay_does(connection: kombu.Connection) -> None:
 def _send_through(writer: kombu.Connection, reader: kombu.Connection, deadline: Deadline) -> bool:
     name, content = _queue_name(reader), os.urandom(8).hex()
     taking: Any = reader.channel()
-    queue = kombu.Queue(name, exchange="", durable=False, exclusive=_is_amqp(reader), expires=_EXPIRES_SECONDS)
+    queue = kombu.Queue(name, exchange="", durable=False, exclusive=is_amqp(reader), expires=_EXPIRES_SECONDS)
     try:
         taken = queue.bind(taking)
         taken.queue_declare()
         sending: Any = taking if writer is reader else writer.channel()
-        if sending is not taking and not _is_amqp(writer):
+        if sending is not taking and not is_amqp(writer):
             queue.bind(sending).queue_declare()  # there it shall expire, too
         kombu.Producer(sending, auto_declare=False).publish(content, exchange="", routing_key=name, retry=False)
         return _is_taken(taken, content, deadline)
@@ -169,7 +166,7 @@ def _is_taken(queue: Any, content: str, deadline: Deadline) -> bool:
 
 
 def _queue_name(connection: kombu.Connection) -> str:
-    if _is_amqp(connection):
+    if is_amqp(connection):
         return f"{QUEUE_PREFIX}{socket.gethostname()}.{os.getpid()}.{os.urandom(4).hex()}"
     return f"{QUEUE_PREFIX}{os.getpid() % SLOTS}"
 
@@ -196,7 +193,7 @@ def _forbidden(connection: kombu.Connection, facts: dict[str, Any]) -> str:
 
 def _facts(connection: kombu.Connection, deadline: Deadline) -> dict[str, Any]:
     try:
-        if _is_amqp(connection):
+        if is_amqp(connection):
             return broker_facts.rabbitmq_facts(connection, deadline)
         return broker_facts.redis_facts(connection)
     except Exception as error:  # the answer is known already
@@ -204,14 +201,4 @@ def _facts(connection: kombu.Connection, deadline: Deadline) -> dict[str, Any]:
 
 
 def _identity(connection: Any) -> tuple[str, str]:
-    return _server(connection), str(connection.userid)
-
-
-def _is_amqp(connection: kombu.Connection) -> bool:
-    return bool(connection.transport.driver_type == "amqp")
-
-
-def _server(connection: Any) -> str:
-    """Return host:port/name without the login; of several addresses the one in use."""
-    port = connection.port or connection.transport.default_port
-    return f"{connection.hostname}:{port}/{(connection.virtual_host or '').strip('/')}"
+    return server_of(connection), str(connection.userid)

@@ -11,11 +11,13 @@ from baton_messaging.conf import baton
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.health.rabbitmq_management import management_facts
 from baton_messaging.health.redaction import quoted
+from baton_messaging.health.redis_keys import key_facts
 from baton_messaging.health.refusals import classify
 
 _REDIS: Final = (
     "uptime_in_seconds", "role", "master_host", "master_port", "master_link_status", "connected_slaves",
-    "min_slaves_good_slaves", "used_memory", "maxmemory", "maxmemory_policy", "evicted_keys", "loading", "aof_enabled",
+    "min_slaves_good_slaves", "used_memory", "maxmemory", "maxmemory_policy", "evicted_keys", "evicted_clients",
+    "client_output_buffer_limit_disconnections", "client_query_buffer_limit_disconnections", "loading", "aof_enabled",
     "aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status", "connected_clients",
     "blocked_clients", "maxclients", "cluster_enabled", "paused_reason", "paused_actions",
     "paused_timeout_milliseconds",
@@ -23,14 +25,15 @@ _REDIS: Final = (
 
 
 def redis_facts(connection: kombu.Connection) -> dict[str, Any]:
-    """Return what INFO tells of the server, in its own names."""
+    """Return what INFO tells of the server, in its own names, and what is wrong with the keys of our queues."""
     channel: Any = connection.default_channel
     with channel.conn_or_acquire() as client:
         info = client.info()
     product = str(info.get("server_name", "redis")).capitalize()
     version = str(info.get("valkey_version") or info.get("redis_version", ""))
     server = {"product": product, "version": version, "id": str(info.get("run_id", ""))}
-    return {"server": server, **{name: info[name] for name in _REDIS if name in info}}
+    told = {name: info[name] for name in _REDIS if name in info}
+    return {"server": server, **told, **key_facts(channel, [queue.name for queue in project_queues()])}
 
 
 def pause(facts: Mapping[str, Any]) -> str:
@@ -40,6 +43,12 @@ def pause(facts: Mapping[str, Any]) -> str:
         return ""
     left = int(facts.get("paused_timeout_milliseconds") or 0) / 1_000
     return f"paused_reason:{reason} paused_actions:{facts.get('paused_actions', '?')}, for {left:.0f} s more"
+
+
+def hung_up_on(facts: Mapping[str, Any]) -> str:
+    """Return which limits on clients the server has ended connections for since its start; empty if for none."""
+    names = ("evicted_clients", "client_output_buffer_limit_disconnections", "client_query_buffer_limit_disconnections")
+    return ", ".join(f"{name}:{facts[name]}" for name in names if int(facts.get(name) or 0))
 
 
 def rabbitmq_facts(connection: kombu.Connection, deadline: Deadline) -> dict[str, Any]:

@@ -38,9 +38,16 @@ def fold(diagnoses: Iterable[Diagnosis], needs: Needs | None = None) -> list[Dia
 
 
 def explains(cause: Diagnosis, other: Diagnosis, needs: Needs) -> bool:
-    """Tell whether the resource that ``other`` is about needs the one that ``cause`` says does no work."""
-    if other.status is Status.OK or other.about == cause.about:
+    """Tell whether the resource that ``other`` is about needs the one that ``cause`` says does no work, or is that one.
+
+    Of two about one resource the one that stops work says why, and the other only that.
+    """
+    if other.status is Status.OK:
         return False
+    if cause.about in other.needs:
+        return cause.about not in cause.needs  # else both would wait for each other, and be told by nobody
+    if other.about == cause.about:
+        return cause.stops_work and not other.stops_work
     return cause.about in _needed_by(other.about, needs) or _needs_the_kind(other.about, cause.about, needs)
 
 

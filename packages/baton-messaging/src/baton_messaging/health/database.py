@@ -20,6 +20,7 @@ from django.db import models
 
 from baton_messaging.database.deadline import LOCK_SECONDS, Deadline, milliseconds
 from baton_messaging.database.dedicated_connection import unopened_connection
+from baton_messaging.health import postgresql_tls
 from baton_messaging.health.answers import NoAnswer, answers_within
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.database_facts import read_facts, wait_of
@@ -31,6 +32,8 @@ from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedM
 _LOOK_SECONDS: Final = 0.6
 _MAX_PID: Final = 2**22  # of Linux, on 64 bits
 _APPLICATION: Final = "baton health check"
+#: A row finds room in a page that is there already, also on a full disk. What has no room in memory takes new space.
+_NEW_SPACE: Final = "SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 5000)"
 _NEEDED: Final[tuple[type[models.Model], ...]] = (OutboxMessage, ProcessedMessage, Attempt, Heartbeat)
 
 
@@ -46,9 +49,18 @@ def check_database(deadline: Deadline) -> Health:
         if answer.error is None:
             return _health(Condition.OK, "", facts)
         refusal = of_server(answer.error)
-        return _health(refusal.condition, refusal.said, facts, pooler=refusal.by)
+        said = f"{refusal.said}{_fault_of_certificate(refusal.said, deadline)}"
+        return _health(refusal.condition, said, facts, pooler=refusal.by)
     finally:
         work.end()
+
+
+def _fault_of_certificate(said: str, deadline: Deadline) -> str:
+    """Return what libpq does not tell of a certificate that it refuses: that it has ended, or is another host's."""
+    if "certificate verify failed" not in said or not postgresql_tls.is_verified():
+        return ""
+    error = answers_within(deadline.seconds_left, {"tls": postgresql_tls.certificate})["tls"].error
+    return f" ({of_server(error).said})" if error else ""
 
 
 @dataclass
@@ -88,6 +100,7 @@ class _Work:
                 cursor.execute("INSERT INTO baton_health_check DEFAULT VALUES RETURNING id, pg_backend_pid()")
                 row, self.pid = cursor.fetchone() or (0, 0)
                 cursor.execute("DELETE FROM baton_health_check WHERE id = %s", [row])
+                cursor.execute(_NEW_SPACE)
             except psycopg.Error:
                 with contextlib.suppress(psycopg.Error):
                     cursor.execute("ROLLBACK")

@@ -16,7 +16,7 @@ import psycopg
 from baton_messaging.database.deadline import Deadline, milliseconds
 from baton_messaging.health.locks import lock_waits, table_locks
 from baton_messaging.health.redaction import quoted, statement_without_values
-from baton_messaging.health.table_facts import TABLE_FACTS
+from baton_messaging.health.table_facts import TABLE_FACTS, guards_statement
 
 #: Seconds after which a session that does nothing within its transaction is told of.
 IDLE_SECONDS: Final = 5
@@ -152,6 +152,10 @@ def _blockers(connection: "psycopg.Connection[Any]", name: str) -> dict[str, Any
     return {name: list(found.values())[:MAX_ROWS]}
 
 
+def _guards(connection: "psycopg.Connection[Any]", name: str) -> dict[str, Any]:
+    return {name: _rows(connection, guards_statement())}
+
+
 def _table_locks(connection: "psycopg.Connection[Any]", name: str) -> dict[str, Any]:
     locks = table_locks(connection)[:MAX_ROWS]
     return {name: [{"table": lock.table, "mode": lock.mode, **lock.holder.as_dict()} for lock in locks]}
@@ -162,6 +166,7 @@ _QUESTIONS: Final[dict[str, _Ask]] = {
     **dict.fromkeys((*_ONE, *_MANY), _told),
     "blockers": _blockers,
     "table_locks": _table_locks,
+    "guards": _guards,
 }
 
 

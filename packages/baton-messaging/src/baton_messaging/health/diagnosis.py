@@ -40,7 +40,9 @@ class Diagnosis:
 
     ``found`` is the evidence, a sentence with numbers and names; ``remedy`` the step that mends it, ``command`` the
     same to be pasted into a shell, with the names filled in. ``stops_work``: what needs the resource waits for it, so
-    that findings about those are explained by this one, and stand under it as ``victims``.
+    that findings about those are explained by this one, and stand under it as ``victims``. ``needs``: what this finding
+    waits for beyond what its resource needs anyway, of which one by itself may be the reason. ``concerns``: services
+    that its process works with otherwise than the others do: what is done there is not where it is looked for.
     """
 
     about: Resource
@@ -56,6 +58,8 @@ class Diagnosis:
     since: datetime | None = None
     stops_work: bool = False
     victims: tuple["Diagnosis", ...] = ()
+    needs: tuple[Resource, ...] = ()
+    concerns: tuple[Resource, ...] = ()
 
     def with_victims(self, victims: tuple["Diagnosis", ...]) -> "Diagnosis":
         """Return it with those that it explains."""
@@ -134,6 +138,11 @@ def observed(
         since=since,
         stops_work=stops_work,
     )
+
+
+def inferred(diagnosis: Diagnosis) -> Diagnosis:
+    """Return it as likely only, where it finds something: that nothing was heard of a process proves no death."""
+    return replace(diagnosis, confidence=Confidence.LIKELY) if diagnosis.status is Status.FINDING else diagnosis
 
 
 def unanswered(about: Resource, what: Text, *, found: Text) -> Diagnosis:

@@ -1,7 +1,7 @@
 """Waits for a lock name the session that holds it: whose it is, since when, and the statement that ends it.
 
 The session at the end of the chain is told, not one that waits itself. Of statements the shape is shown, never a value:
-what stands in them is somebody's data. Source: PostgreSQL manual, ``pg_stat_activity``, ``pg_blocking_pids``.
+what stands in them may be a customer's. Source: PostgreSQL manual, ``pg_stat_activity``, ``pg_blocking_pids``.
 
 Hazard: without the role ``pg_read_all_stats`` PostgreSQL shows state and statement of one's own role's sessions only.
 """
@@ -26,14 +26,15 @@ _HOLDER: Final = """
     coalesce(holder.state_change, holder.xact_start), left(holder.query, 2000),
     extract(epoch FROM clock_timestamp() - holder.state_change)
 """
-#: A prepared transaction has no session: pg_blocking_pids says 0, and its locks stand under its transaction's number.
+#: A prepared transaction has no session: pg_blocking_pids says 0; one of its locks is on its own transaction's number.
 _PREPARED: Final = """
     SELECT prepared.gid, prepared.owner, prepared.prepared FROM pg_locks AS wanted
     JOIN pg_locks AS held ON held.granted AND held.pid IS NULL
         AND (held.locktype, held.relation, held.page, held.tuple, held.transactionid, held.classid, held.objid)
         IS NOT DISTINCT FROM (wanted.locktype, wanted.relation, wanted.page, wanted.tuple, wanted.transactionid,
             wanted.classid, wanted.objid)
-    JOIN pg_prepared_xacts AS prepared ON held.virtualtransaction = '-1/' || prepared.transaction
+    JOIN pg_locks AS own ON own.virtualtransaction = held.virtualtransaction AND own.pid IS NULL
+    JOIN pg_prepared_xacts AS prepared ON prepared.transaction = own.transactionid
     WHERE NOT wanted.granted AND wanted.pid = waiting.pid LIMIT 1
 """
 _WAITS: Final = f"""

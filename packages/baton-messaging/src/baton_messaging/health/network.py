@@ -1,7 +1,8 @@
-"""The check of the network resolves each host that the settings name, and looks at the certificates of the broker's.
+"""The check of the network resolves each host that the settings name, and looks at certificates.
 
-A certificate that has ended, or is for another host, is the broker's trouble, too; here the days that are left are told
-while there are some. Those of mail are told by the check of mail, whose TLS begins in the middle of a conversation.
+A certificate that has ended, or is for another host, is the broker's trouble, or the database's; here the days that are
+left are told while there are some. Those of mail are told by the check of mail, whose TLS begins in the middle of a
+conversation.
 """
 
 import socket
@@ -15,12 +16,14 @@ from celery import current_app
 from django.conf import settings
 
 from baton_messaging.database.deadline import Deadline
+from baton_messaging.health import postgresql_tls
 from baton_messaging.health.answers import answers_within
 from baton_messaging.health.certificates import certificate_of
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.refusals import of_server
 from baton_messaging.health.registry import health_check
 
+_DATABASE: Final = "the database"
 _TLS_PORTS: Final = {"rediss": 6379, "amqps": 5671}
 
 
@@ -31,13 +34,14 @@ def check_network(deadline: Deadline) -> Health:
     secured = sorted(set(_secured()))
     questions: dict[str, Any] = {host: partial(_addresses, host) for host in hosts}
     questions |= {f"{host}:{port}": partial(_certificate, host, port) for host, port in secured}
+    questions |= {_DATABASE: postgresql_tls.certificate} if postgresql_tls.is_verified() else {}
     answers = answers_within(deadline.seconds_left, questions, key="network")
-    errors = {name: of_server(answer.error) for name, answer in answers.items() if answer.error}
+    # What is wrong with the database's certificate, the check of the database says.
+    errors = {name: of_server(one.error) for name, one in answers.items() if one.error and name != _DATABASE}
+    told = [f"{host}:{port}" for host, port in secured] + [name for name in answers if name == _DATABASE]
     facts = {
         "addresses": {host: answers[host].value for host in hosts if host not in errors},
-        "certificates": {
-            name: answers[name].value for name in (f"{host}:{port}" for host, port in secured) if name not in errors
-        },
+        "certificates": {name: answers[name].value for name in told if name not in errors and answers[name].value},
     }
     said = "; ".join(f"{name}: {refusal.said}" for name, refusal in errors.items())
     condition = next((refusal.condition for refusal in errors.values()), Condition.OK)

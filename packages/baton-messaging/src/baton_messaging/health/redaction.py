@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -37,8 +37,9 @@ _COMMENT: Final = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 
 
 def without_secrets(text: str) -> str:
-    """Return the text with every secret of the settings, and what is a secret by its form, replaced."""
-    for secret in sorted(set(_secrets()), key=len, reverse=True):
+    """Return the text with every secret of the settings replaced, also as Python or an address would write it."""
+    written = {spelling for secret in _secrets() for spelling in _spellings(secret)}
+    for secret in sorted(written, key=len, reverse=True):
         text = text.replace(secret, REDACTED)
     return text
 
@@ -74,6 +75,11 @@ def _by_form(text: str) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…"
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    yield from (secret, quote(secret, safe=""))
+    yield from (repr(secret)[1:-1], repr('"' + secret)[2:-1])  # without and with an escaped apostrophe
 
 
 def _secrets() -> Iterator[str]:

@@ -142,9 +142,8 @@ def _amqp(error: BaseException) -> Refusal | None:
     words = str(getattr(error, "reply_text", None) or error)
     known = codes.AMQP_CODES[code]
     if code in _AMQP_TOLD_BY_WORDS:
-        known = _first(codes.AMQP_WORDS, words) or known
-        if "refused for user" in words:
-            known = Condition.NOT_PERMITTED
+        forbidden = Condition.NOT_PERMITTED if "refused for user" in words and "limit" not in words else None
+        known = forbidden or _first(codes.AMQP_WORDS, words) or known
     return Refusal(known, quoted(words if str(code) in words else f"{words} ({code})"))
 
 

@@ -65,7 +65,8 @@ _SEEN: Final = ("waits_for", "waits_because")
 
 
 def _not_heard(health: Health) -> Health:
-    return replace(health, condition=Condition.NOT_KNOWN, said=f"{health.said}; but this process or machine was busy")
+    said = f"{health.said}; but this process or machine was busy"
+    return replace(health, condition=Condition.NOT_KNOWN, said=said, facts={**health.facts, "not_heard": True})
 
 
 def _no_such(name: str) -> Health:

@@ -175,6 +175,7 @@ AMQP_CODES: Final = {
 AMQP_WORDS: Final = (
     ("limit", FULL),  # of connections, channels or queues, of the vhost or the user
     ("channel_max", FULL),
+    ("timed out", REFUSES),  # consumer_timeout: an acknowledgement that came too late
     ("is down", REFUSES),  # vhost, or the only node of a queue
     ("has no quorum", REFUSES),
     ("unavailable", REFUSES),

@@ -6,7 +6,10 @@ right that one role of several lacks. Of rights, every role is asked about that 
 *Source*: PostgreSQL manual, pg_trigger (tgtype: bit 1 is BEFORE, bit 6 INSTEAD OF), pg_rewrite, pg_policy, pg_class.
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.apps import apps
 
 from baton_messaging.database.roles import ADDED_TO_ONLY, NEEDED
 
@@ -39,20 +42,6 @@ TABLE_FACTS: Final = {
             AND NOT (c.relname IN ({_quoted(ADDED_TO_ONLY)}) AND wanted.privilege IN ('UPDATE', 'DELETE'))
         GROUP BY role.name, role.roles, c.oid ORDER BY role.name, count(*) DESC, 2
     """,  # noqa: S608 - our own names
-    "guards": f"""
-        SELECT c.oid::regclass::text AS "table", 'trigger' AS kind, t.tgname AS name, p.proname AS function,
-            t.tgtype::int & 66 <> 0 AS may_swallow
-        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
-        WHERE {_OURS} AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgname NOT IN ({_quoted(OUR_TRIGGERS)})
-        UNION ALL
-        SELECT c.oid::regclass::text, 'rule', r.rulename, NULL, r.is_instead
-        FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE {_OURS} AND r.ev_enabled <> 'D'
-        UNION ALL
-        SELECT c.oid::regclass::text, 'row level security',
-            coalesce((SELECT string_agg(polname, ', ') FROM pg_policy WHERE polrelid = c.oid), '-'), NULL,
-            row_security_active(c.oid)
-        FROM pg_class c WHERE {_OURS} AND c.relrowsecurity
-    """,  # noqa: S608 - our own names
     "slots": """
         SELECT slot_name AS name, active AS is_active, wal_status,
             pg_wal_lsn_diff(
@@ -61,3 +50,32 @@ TABLE_FACTS: Final = {
         FROM pg_replication_slots WHERE restart_lsn IS NOT NULL ORDER BY 4 DESC NULLS LAST
     """,
 }
+
+
+def role_without_heartbeats(facts: Mapping[str, Any]) -> str:
+    """Return a role that works here and may not write its heartbeat: its processes only seem dead."""
+    lacking = (one for one in facts.get("missing_rights") or () if one["table"] == "baton_heartbeat")
+    return next((str(one["user"]) for one in lacking if "INSERT" in one["rights"] or "UPDATE" in one["rights"]), "")
+
+
+def guards_statement() -> str:
+    """Return the question for triggers, rules and policies on the tables of all models, that none of ours is.
+
+    A trigger of an app's table that always returns its row, as those that write a time do, swallows none.
+    """
+    tables = _quoted(tuple(sorted({model._meta.db_table for model in apps.get_models() if model._meta.managed})))
+    theirs = f"c.relkind IN ('r', 'p') AND c.relname IN ({tables}) AND pg_table_is_visible(c.oid)"
+    return rf"""
+        SELECT c.oid::regclass::text AS "table", 'trigger' AS kind, t.tgname AS name, p.proname AS function,
+            t.tgtype::int & 66 <> 0 AND (c.relname LIKE 'baton\_%' OR p.prosrc ~* 'return\s+null') AS may_swallow
+        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
+        WHERE {theirs} AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgname NOT IN ({_quoted(OUR_TRIGGERS)})
+        UNION ALL
+        SELECT c.oid::regclass::text, 'rule', r.rulename, NULL, r.is_instead
+        FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE {theirs} AND r.ev_enabled <> 'D'
+        UNION ALL
+        SELECT c.oid::regclass::text, 'row level security',
+            coalesce((SELECT string_agg(polname, ', ') FROM pg_policy WHERE polrelid = c.oid), '(no policy)'), NULL,
+            row_security_active(c.oid)
+        FROM pg_class c WHERE {theirs} AND c.relrowsecurity
+    """  # noqa: S608 - our own names

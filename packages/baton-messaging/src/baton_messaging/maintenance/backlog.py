@@ -3,7 +3,7 @@
     outbox · future messages · retries and what is held · broker queues · dead letters whose replay was requested
 
 A finding is a consumer, an event or a version that this code does not have, or a message that it cannot read. An event
-that nobody consumes is none.
+without a consumer is none.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A position says how far one message got with one consumer, as the tables tell: the one rule for everyone who asks.
+"""A position says how far one message got with one consumer, as the tables tell: the one rule for every view.
 
 Progress, triage and the reconciler's choice are views of it. It is here twice, for rows that were read
 (``position_of``) and for a statement over many (the conditions below). A test compares the two, and all views, over

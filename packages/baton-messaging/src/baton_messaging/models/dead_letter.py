@@ -30,6 +30,10 @@ RELAY: Final = "baton.relay"
 COLLECTOR: Final = "baton.collector"
 
 
+#: The class of the error of what RabbitMQ let expire, though whoever sent it had not asked for that.
+EXPIRED_BY_POLICY: Final = "ExpiredByPolicy"
+
+
 class Reason(models.TextChoices):
     """Every way a message can die."""
 

@@ -9,24 +9,20 @@ A worker on another database writes its heartbeat there: it takes our messages, 
 import os
 import socket
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
 import kombu
 from celery import current_app
-from django.utils.text import format_lazy
-from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.client_name import ClientName, read_client_name
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.conf import baton
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, finding
-from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
-from baton_messaging.processes.introduction import database_address
+from baton_messaging.processes.strangers import Stranger, foreign_client, miscounted, unknown_here, unknown_there
 from baton_messaging.processes.wiring import broker_address
 from baton_messaging.processes.worker_answers import WorkerAnswer, ask_workers
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
@@ -36,19 +32,6 @@ _AT_THE_BROKER: Final = (Role.WORKER, Role.RELAY, Role.COLLECTOR)
 #: Commands that take messages out of a list: of clients that are none of ours.
 _TAKING: Final = ("brpop", "blpop", "brpoplpush", "blmove")
 ANSWER_SECONDS: Final = 0.4  # that a worker gets to say who it is
-
-
-@dataclass(frozen=True)
-class Stranger:
-    """A process at our broker that has no heartbeat in our database."""
-
-    role: str
-    name: str
-    pid: int | None = None
-    hostname: str = ""
-    address: str = ""
-    database: str = ""
-    queues: tuple[str, ...] = ()
 
 
 def unknown_consumers(broker: kombu.Connection, deadline_seconds: float) -> list[Diagnosis]:
@@ -89,12 +72,12 @@ def _on_redis(broker: kombu.Connection, known: Sequence[Heartbeat], until: float
         and (name.hostname, name.pid) != myself
         and int(told["age"]) >= _settling_seconds()
     ]
-    yield from map(_unknown_here, _with_queues(broker, strangers, until))
+    yield from map(unknown_here, _with_queues(broker, strangers, until))
     yield from _nameless(broker)
     if clients:  # else they may not tell their names, or the broker may not list them
         there = {(name.name, name.hostname, name.pid) for name in clients}
         yield from (
-            _unknown_there(row)
+            unknown_there(row)
             for row in known
             if row.role != Role.RELAY  # with nothing to send it holds no connection to Redis
             and _should_be_connected(row, broker)
@@ -123,7 +106,7 @@ def _nameless(broker: kombu.Connection) -> Iterator[Diagnosis]:
         clients: list[dict[str, Any]] = client.client_list()
     for told in clients:
         if told["cmd"] in _TAKING and str(told["db"]) == database and not read_client_name(told["name"]):
-            yield _client(Stranger("", told["name"] or told["cmd"].upper(), address=str(told["addr"])))
+            yield foreign_client(Stranger("", told["name"] or told["cmd"].upper(), address=str(told["addr"])))
 
 
 # --- RabbitMQ --------------------------------------------------------------------------------------------------------
@@ -139,13 +122,13 @@ def _on_rabbitmq(broker: kombu.Connection, known: Sequence[Heartbeat], until: fl
     if crowded and seconds > 0:
         unknown = [*_unknown(ask_workers(broker, names=None, seconds=seconds), workers, crowded)]
         # The first heartbeat of one that has just started is still to come.
-        yield from (_unknown_here(_stranger(one)) for one in unknown if one.uptime_seconds >= _settling_seconds())
+        yield from (unknown_here(_stranger(one)) for one in unknown if one.uptime_seconds >= _settling_seconds())
         crowded -= {queue for one in unknown for queue in one.queues}
     for name in sorted(crowded):
-        yield _counted(name, counts[name], expected[name])
+        yield miscounted(name, counts[name], expected[name])
     for name in names:
         if counts[name] < len([row for row in expected[name] if _should_be_connected(row, broker)]):
-            yield _counted(name, counts[name], expected[name])
+            yield miscounted(name, counts[name], expected[name])
 
 
 def _unknown(
@@ -161,9 +144,6 @@ def _stranger(one: WorkerAnswer) -> Stranger:
     return Stranger(Role.WORKER, one.name, one.pid, one.hostname, "", one.database, one.queues)
 
 
-# --- What it means ---------------------------------------------------------------------------------------------------
-
-
 def _settling_seconds() -> float:
     """Return how long a process may be connected before its first heartbeat is here."""
     return 2 * baton().heartbeat_seconds
@@ -175,78 +155,3 @@ def _should_be_connected(row: Heartbeat, broker: kombu.Connection) -> bool:
     address = row.wiring.get("broker", {}).get("address")
     is_here = bool(address == broker_address(broker))
     return row.is_fresh and row.is_consuming and age >= _settling_seconds() and is_here
-
-
-def _client(one: Stranger) -> Diagnosis:
-    """Return the diagnosis of a client that is no process of Baton's: it takes from lists, of which is not told."""
-    names = {"client": one.name, "where": _where(one)}
-    return finding(
-        Resource(Kind.WIRING, one.name),
-        _("clients of the broker that are not known here"),
-        found=format_lazy(_("client {client} ({where}) takes messages and is no process of this project"), **names),
-        wanted=_("each with a heartbeat in this database"),
-        remedy=format_lazy(_("Find {client} ({where}), and stop it or give it a database of its own."), **names),
-        confidence=Confidence.LIKELY,
-        stops_work=True,
-        command=f"redis-cli CLIENT KILL ADDR {one.address}",
-    )
-
-
-def _unknown_here(one: Stranger) -> Diagnosis:
-    names = {
-        "process": f"{one.role} {one.name}".strip(),
-        "where": _where(one),
-        "queues": ", ".join(one.queues) or "?",
-        "database": one.database or "?",
-        "ours": database_address(),
-    }
-    is_of_this_database = one.database == names["ours"]  # then its work lands here, whatever keeps it from beating
-    if is_of_this_database:
-        found = _("{process} ({where}) is at the broker, queues: {queues}; no heartbeat of it arrives in its database")
-        remedy = _("Look into the log of {process} ({where}), and restart it.")
-    else:
-        found = _("{process} ({where}) is at this broker, queues: {queues}; its database is {database}, not {ours}")
-        remedy = _("Find {process} ({where}) and stop it, or give it this database ({ours}) and restart it.")
-    return finding(
-        Resource(Kind.WIRING, one.name),
-        _("processes at the broker that are not known here"),
-        found=format_lazy(found, **names),
-        wanted=_("each with a heartbeat in this database"),
-        remedy=format_lazy(remedy, **names),
-        confidence=Confidence.SURE if one.pid and not is_of_this_database else Confidence.LIKELY,
-        stops_work=not is_of_this_database,
-    )
-
-
-def _where(one: Stranger) -> str:
-    parts = [f"pid {one.pid}" if one.pid else "", one.hostname, one.address]
-    return ", ".join(part for part in parts if part) or "?"
-
-
-def _unknown_there(row: Heartbeat) -> Diagnosis:
-    return finding(
-        Resource(Kind.WIRING, row.name),
-        _("processes that the broker does not know"),
-        found=format_lazy(_("{process} says that it works, and has no connection to this broker"), process=row.name),
-        wanted=_("a connection of each"),
-        remedy=format_lazy(_("Look which broker {process} uses, and restart it."), process=row.name),
-        confidence=Confidence.LIKELY,
-        since=row.started_at,
-        stops_work=True,
-    )
-
-
-def _counted(queue: str, count: int, expected: Sequence[Heartbeat]) -> Diagnosis:
-    names = {"queue": queue, "count": count, "workers": ", ".join(row.name for row in expected) or "-"}
-    return finding(
-        Resource(Kind.WIRING, queue),
-        _("consumers of a queue"),
-        found=format_lazy(_("{queue} has {count} consumers at the broker; known here: {workers}"), **names),
-        wanted=_("as many as there are workers here"),
-        remedy=format_lazy(
-            _("See who consumes {queue} (rabbitmqctl list_consumers), and stop whoever is none of these."), **names
-        ),
-        confidence=Confidence.LIKELY,
-        stops_work=True,
-        command="rabbitmqctl list_consumers queue_name channel_pid consumer_tag",
-    )

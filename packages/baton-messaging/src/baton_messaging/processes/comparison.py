@@ -1,7 +1,7 @@
 """Processes are compared by what they are wired to: which of them differs from the others, in what, and since when.
 
 Their heartbeats are in our database. One that writes to another database is not among them: the broker's own list
-shows it (broker_consumers.py). Whoever asks from a shell is compared, too: with another broker it sees other queues.
+shows it (broker_consumers.py). A command in a shell is compared, too: with another broker it sees other queues.
 """
 
 import os
@@ -18,12 +18,12 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.database.deadline import Deadline
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import first_few
 from baton_messaging.processes import wiring
-from baton_messaging.processes.wired import Difference, Wired, differences, wired_processes
+from baton_messaging.processes.wired import MAIL, Difference, Wired, differences, wired_processes
 
 #: Of the process that asks, and has no heartbeat.
 ASKER: Final = "asker"
@@ -35,18 +35,21 @@ _WHAT: Final[dict[str, Any]] = {
     "broker": _("one broker for all processes"),
     "keys": _("one signing key for all processes"),
     "storage": _("one storage for all processes"),
+    "mail": _("one mail server and sender for all processes"),
     "release": _("one release in all processes"),
 }
 _FOUND: Final[dict[str, Any]] = {
     "broker": _("{odd}: broker {odd_value}; {usual}: broker {usual_value}"),
     "keys": _("{odd}: signs with key {odd_value}; {usual}: with key {usual_value}. Neither takes what the other signs"),
     "storage": _("{odd}: storage {odd_value}; {usual}: storage {usual_value}"),
+    "mail": _("{odd} hands its mails in otherwise: {odd_value}; {usual}: {usual_value}"),
     "release": _("{odd}: {odd_value}; {usual}: {usual_value}"),
 }
 _REMEDY: Final[dict[str, Any]] = {
     "broker": _("Give {odd} the same CELERY_BROKER_URL as {usual} ({usual_value}), and restart it."),
     "keys": _("Give {odd} the same DJANGO_SECRET_KEY as {usual}, and restart it."),
     "storage": _("Give {odd} the same folder or bucket as {usual} (BATON_STATE_DIR, for a folder), and restart it."),
+    "mail": _("Give {odd} the same EMAIL_URL and sender as {usual}, and restart it."),
     "release": _("Restart {odd} with the release of {usual}: {usual_value}."),
 }
 
@@ -79,6 +82,7 @@ def diagnosis_of(difference: Difference) -> Diagnosis:
         since=difference.since,
         stops_work=carries and aspect in ("broker", "keys") and not difference.is_rollout,
     )
+    told = replace(told, concerns=(Resource(Kind.SERVICE, MAIL),) if aspect == MAIL else ())
     return replace(told, status=Status.OK) if difference.is_rollout else told
 
 

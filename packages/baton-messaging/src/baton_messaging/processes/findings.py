@@ -1,41 +1,47 @@
-"""Findings about single processes, from what their heartbeats say: nothing is asked of anybody but our own rows."""
+"""Findings about single processes, from what their heartbeats say: only our own rows are read."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from celery import current_app
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from baton_messaging.conf import Team, baton
+from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
-from baton_messaging.routing.ownership import platform_owner
+from baton_messaging.processes.silence import silent_processes
+from baton_messaging.routing.ownership import owner_of_queue
 
+#: What every process needs.
+COMMON: Final = ("database", "broker")
 #: A clock that is off by less hurts nothing here.
 MAX_CLOCK_OFFSET_SECONDS: Final = 2.0
 #: For how long a standstill that is over is worth telling: it explains what looks late.
 STANDSTILL_MINUTES: Final = 10
-#: A shorter one is told, and nothing is to be mended: a busy machine, a snapshot.
+#: A shorter one is told, and nothing is to be fixed: a busy machine, a snapshot.
 MIN_STANDSTILL_SECONDS: Final = 30.0
 
 
 def process_findings() -> list[Diagnosis]:
-    """Return what the heartbeats of living processes tell. Raises the database's errors."""
-    rows = list(Heartbeat.objects.fresh().order_by("name", "hostname", "pid"))
-    return [*_cancelled(rows), *_twins(rows), *_clocks(rows), *_standstills(rows)]
+    """Return what heartbeats tell of processes that live, and that cannot say so. Raises the database's errors."""
+    rows = list(Heartbeat.objects.order_by("name", "hostname", "pid"))
+    fresh = [row for row in rows if row.is_fresh]
+    return [*_cancelled(fresh), *_twins(fresh), *_clocks(fresh), *_standstills(fresh), *silent_processes(rows)]
 
 
-def last_ended(queue: str) -> Heartbeat | None:
-    """Return the last worker of a queue that ended, when no worker of it runs: ``ended_by`` says how it did.
+def trouble_of(row: Heartbeat) -> dict[str, Any]:
+    """Return what keeps a process from its work, as it says itself: what its loop has met before what it has asked."""
+    troubles = [one for one in row.health if one["name"] in COMMON and not _health(one).does_the_work]
+    return next(iter(sorted(troubles, key=lambda one: not one["facts"].get("met"))), {})
 
-    Killed ones have said nothing: their row is among those that live, and old.
-    """
-    return Heartbeat.ended.workers().filter(queues__contains=[queue]).order_by("-ended_at").first()
+
+def _health(told: dict[str, Any]) -> Health:
+    return Health(told["name"], Condition(told["condition"]))
 
 
 def _cancelled(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
@@ -47,15 +53,10 @@ def _cancelled(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
                 _("queues of the command line"),
                 found=format_lazy(_("{process} no longer consumes {queues}: remote control said so"), **names),
                 remedy=format_lazy(_("Restart {process}: it then consumes {queues} again."), **names),
-                owner=_owner_of(row.unconsumed_queues[0]),
+                owner=owner_of_queue(row.unconsumed_queues[0]),
                 command=f"celery -A {current_app.main} control add_consumer {row.unconsumed_queues[0]} -d {row.name}",
                 stops_work=True,
             )
-
-
-def _owner_of(queue: str) -> Team:
-    """Return whose the workers of a queue are; of a queue that is not declared, the platform's."""
-    return next((one.owner for one in baton().queues if one.name == queue), platform_owner())
 
 
 def _twins(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:

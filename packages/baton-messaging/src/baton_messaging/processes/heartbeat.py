@@ -22,6 +22,7 @@ import structlog
 from baton_messaging.conf import baton
 from baton_messaging.database.dedicated_connection import dedicated_connection
 from baton_messaging.processes.standstill import standstill
+from baton_messaging.processes.wiring import process_id
 from baton_messaging.processes.wiring_watch import WiringWatch
 
 log = structlog.get_logger(__name__)
@@ -32,14 +33,15 @@ _UPSERT: Final = """
     INSERT INTO baton_heartbeat AS beat (
         name, role, hostname, pid, started_at, beaten_at, queues, is_consuming, trouble, capacity, child_count,
         running, reserved, received_count, finished_count, last_received_at, last_finished_at,
-        unconsumed_queues, clock_offset_seconds, stood_still_seconds, stood_still_at
+        unconsumed_queues, clock_offset_seconds, stood_still_seconds, stood_still_at, wiring
     )
     SELECT %(name)s, %(role)s, %(hostname)s, %(pid)s, now - %(uptime)s * second, now - %(age)s * second,
         %(queues)s::varchar[], %(is_consuming)s, %(trouble)s, %(capacity)s, %(child_count)s,
         %(running)s::jsonb, %(reserved)s::jsonb, %(received_count)s, %(finished_count)s,
         now - (%(received_age)s::float + %(age)s) * second, now - (%(finished_age)s::float + %(age)s) * second,
         %(unconsumed_queues)s::varchar[], extract(epoch FROM now) - %(clock)s,
-        %(stood_still_seconds)s::float, now - %(stood_still_age)s::float * second
+        %(stood_still_seconds)s::float, now - %(stood_still_age)s::float * second,
+        %(wiring)s::jsonb -- of a new row: a process that is stopped before its first look is known by it
     FROM (SELECT clock_timestamp() AS now, interval '1 second' AS second) AS clock
     ON CONFLICT (name, hostname, pid) DO UPDATE SET
         role = excluded.role, started_at = excluded.started_at,
@@ -192,7 +194,8 @@ def _upsert(identity: Mapping[str, Any], *, beat: Mapping[str, Any], age: float,
     stood_still = {"stood_still_seconds": standstill.last_seconds, "stood_still_age": standstill.last_age}
     with dedicated_connection() as own, own.cursor() as cursor:
         values = {**identity, **beat, **lists, **stood_still, "age": age, "uptime": uptime}
-        cursor.execute(_UPSERT, {**values, "clock": time()})
+        process = json.dumps({"process": {"id": process_id()}})
+        cursor.execute(_UPSERT, {**values, "clock": time(), "wiring": process})
 
 
 def _end(identity: Mapping[str, Any], *, ended_by: str) -> None:

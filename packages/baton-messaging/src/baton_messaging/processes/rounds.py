@@ -19,7 +19,7 @@ from django.db import connection
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.conf import baton
-from baton_messaging.database.errors import is_passing
+from baton_messaging.database.errors import is_not_set_up, is_passing
 from baton_messaging.health.condition import Condition
 from baton_messaging.health.refusals import classify
 from baton_messaging.processes.backoff import backoff_seconds
@@ -31,6 +31,7 @@ log = structlog.get_logger(__name__)
 LOG_SECONDS: Final = 3.0  # between two lines about the same trouble
 MIN_BACKOFF_SECONDS: Final = 0.5
 MAX_BACKOFF_SECONDS: Final = 15.0  # a database or broker that is back is found at most this much later
+_SERVERS: Final = {"database_in_trouble": "database", "broker_away": "broker"}  # by the event in the log
 
 
 class RoundHeartbeat:
@@ -55,11 +56,17 @@ class RoundHeartbeat:
         if count:
             self._count += count
             self._counted = monotonic()
+        for server in _SERVERS.values():
+            self._heartbeat.watch.is_over(server)
         self._beat(is_consuming=True)
 
     def trouble(self, what: str = "") -> None:
         """Note that the loop turns, and can do nothing: the broker is away, or ``what``, one of ``Trouble``."""
         self._beat(is_consuming=False, trouble=what)
+
+    def met(self, event: str, error: Exception) -> None:
+        """Note what keeps the loop from its work."""
+        self._heartbeat.watch.met(_SERVERS[event], error)
 
     def wait(self, stopping: threading.Event, seconds: float) -> None:
         """Back off for ``seconds``, or until stopping is set, and beat meanwhile."""
@@ -114,8 +121,8 @@ class RoundProcess(ABC):
         """Connect to the broker and go round, until stopped or in trouble."""
 
     def _can_wait(self, error: DatabaseError) -> bool:
-        """Tell whether an error of the database is one to sit out."""
-        return is_passing(error)
+        """Tell whether an error of the database is one to sit out: what was forgotten in a deploy may be made good."""
+        return is_passing(error) or is_not_set_up(error)
 
     def _work_until_trouble(self) -> None:
         try:
@@ -123,7 +130,8 @@ class RoundProcess(ABC):
         except DatabaseError as error:
             if not self._can_wait(error):
                 raise
-            connection.close()
+            if is_passing(error):  # else it is well: who looks at the sessions sees as which role we work
+                connection.close()
             self._back_off("database_in_trouble", error)
         except self.broker_errors as error:
             self._back_off("broker_away", error)
@@ -165,6 +173,7 @@ class RoundProcess(ABC):
             floor=MIN_BACKOFF_SECONDS,
             jitter=True,
         )
+        self._heartbeat.met(event, error)
         self._tell(event, error, again_in_seconds=round(seconds, 1))
         self._heartbeat.wait(self._stopping, seconds)
 

@@ -22,6 +22,7 @@ from baton_messaging.routing.subscriptions import all_consumers
 
 #: After which a process that still runs another release than most is no rollout any more.
 ROLLOUT_MINUTES: Final = 10
+MAIL: Final = "mail"
 
 _PROCESSES: Final = """
     SELECT name, role, hostname, pid, started_at, wired_at, wiring_checked_at, wiring, clock_timestamp(), queues
@@ -73,7 +74,7 @@ def wired_processes(cursor: Any) -> list[Wired]:
     """Return the processes that live, and have said what they are wired to."""
     cursor.execute(_PROCESSES, {"stale": baton().heartbeat_stale_seconds})
     rows = ((*row[:7], json.loads(row[7]), row[8], tuple(row[9])) for row in cursor.fetchall())
-    return [one for one in (Wired(*row) for row in rows) if one.wiring]
+    return [one for one in (Wired(*row) for row in rows) if "broker" in one.wiring]  # it has looked
 
 
 def differences(processes: Sequence[Wired]) -> list[Difference]:
@@ -92,6 +93,7 @@ def differences(processes: Sequence[Wired]) -> list[Difference]:
                 partial(_storage_text, name),
             )
         ),
+        *_differences_of_mail(processes),
         *map(_told_as_rollout, _compare("release", processes, _release, _release_text)),
     ]
 
@@ -159,12 +161,36 @@ def _users_of(storage: str, processes: Iterable[Wired]) -> list[Wired]:
 
     Any other process may see none, or a folder of its own.
     """
-    queues = {queue_name_of(consumer) for consumer in all_consumers() if storage in checks_of(consumer)}
-    return [one for one in processes if one.role == "web" or queues & {*one.queues}]
+    return [one for one in processes if one.role == "web" or _works_with(storage, one)]
+
+
+def _works_with(check: str, process: Wired) -> bool:
+    """Tell whether it runs consumers that depend on what the check is of."""
+    return any(
+        check in checks_of(consumer) and queue_name_of(consumer) in process.queues for consumer in all_consumers()
+    )
 
 
 def _storage_text(name: str, one: Wired, _other: Wired) -> str:
     return f"{name} {one.says('storage', name)}"
+
+
+def _differences_of_mail(processes: Sequence[Wired]) -> Iterator[Difference]:
+    """Return who sends mails otherwise than the others. What never sends any is only a witness of what is meant."""
+    senders = {one for one in processes if _works_with(MAIL, one)}
+    for difference in _compare("mail", processes, _mail, _mail_text):
+        if senders & {*difference.odd}:
+            yield replace(difference, is_tie=difference.is_tie or not senders & {*difference.usual})
+
+
+def _mail(one: Wired) -> Hashable | None:
+    facts = one.says(MAIL)
+    return tuple(sorted(facts.items())) if facts else None
+
+
+def _mail_text(one: Wired, other: Wired) -> str:
+    mine, theirs = one.says(MAIL), other.says(MAIL)
+    return ", ".join(f"{name} {mine[name] or '-'}" for name in mine if mine[name] != theirs.get(name))
 
 
 def _release(one: Wired) -> Hashable | None:

@@ -13,13 +13,16 @@ import platform
 import resource
 import tomllib
 from collections.abc import Iterable, Mapping
+from email.utils import parseaddr
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
+import django
 import kombu
 from django.conf import settings
+from django.core import mail as django_mail
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from baton_messaging.conf import baton
@@ -121,6 +124,23 @@ def storage(health: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the id of each storage that a check has seen (health/storage.py), by the name of the check."""
     seen = ((one["name"], one["facts"]) for one in health)
     return {str(name): str(facts["identity"]) for name, facts in seen if "storage" in facts and facts.get("identity")}
+
+
+def mail() -> dict[str, str]:
+    """Return where this process hands its mails in, without connecting, and from whom they come: its settings differ.
+
+    The login only as a fingerprint: some servers take a key for a user's name.
+    """
+    backend: Any = django_mail.mailers.default if django.VERSION >= (6, 1) else django_mail.get_connection()
+    host, user = getattr(backend, "host", ""), getattr(backend, "username", "") or ""
+    tls = "TLS" if getattr(backend, "use_ssl", False) else "STARTTLS" if getattr(backend, "use_tls", False) else ""
+    return {
+        "backend": type(backend).__module__.rpartition(".")[2],
+        "server": f"{host}:{getattr(backend, 'port', '')}" if host else "",
+        "tls": tls,
+        "login": key_fingerprint(user) if user else "",
+        "sender": parseaddr(str(settings.DEFAULT_FROM_EMAIL))[1],
+    }
 
 
 def _version_of(package: str) -> str:

@@ -1,14 +1,16 @@
 """Wiring and health of a process are looked at rarely, in a thread beside its loop, and written into its heartbeat.
 
-Every LOOK_SECONDS, and soon after its loop has met trouble. The first time, and whenever it changes, the process says
-in its log what differs from the processes that run. A server that hangs costs this thread its time-outs, and nobody
-else anything.
+Every LOOK_SECONDS, and soon after its loop has met trouble. What the loop itself has met at a server (``met``) stands
+beside what the checks found, as long as it lasts: a probe may succeed where the work does not. The first time, and
+whenever it changes, the process says in its log what differs from the processes that run. A server that hangs costs
+this thread its time-outs, and no other anything.
 """
 
 import json
 import random
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final
 
@@ -18,7 +20,8 @@ from django.db import connection
 
 from baton_messaging.broker.rabbitmq.timeouts import answering_within
 from baton_messaging.database.dedicated_connection import dedicated_connection
-from baton_messaging.health.condition import Condition
+from baton_messaging.health.condition import Condition, Health
+from baton_messaging.health.refusals import THIS_PROCESS, Refusal, classify
 from baton_messaging.health.registry import check_names
 from baton_messaging.health.run import run_checks
 from baton_messaging.processes import wiring
@@ -30,6 +33,8 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS: Final = 30.0
 #: Between two looks, however often the loop meets trouble.
 MIN_LOOK_SECONDS: Final = 5.0
+#: The same, when its own work has met something new.
+NEWS_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 3.0  # that a server gets
 #: What each message needs is asked at each look; mail servers, storage and the rest more rarely: nine processes ask.
 _WELL: Final = (Condition.OK, Condition.NOT_KNOWN)
@@ -58,7 +63,7 @@ class WiringWatch:
 
     def __init__(self, identity: Mapping[str, Any]) -> None:
         self._identity = identity
-        self._soon, self._stopped = threading.Event(), threading.Event()
+        self._soon, self._news, self._stopped = threading.Event(), threading.Event(), threading.Event()
         self.is_written = False  # the row was there
         self._told: set[tuple[str, str]] = set()
         #: Held while a connection is open: no child may be forked then.
@@ -68,6 +73,7 @@ class WiringWatch:
         self._started = monotonic()
         self._looks = 0
         self._has_met_strangers = False
+        self._met: dict[str, Refusal] = {}  # by server
         self._thread = threading.Thread(target=self._look_until_stopped, name="wiring", daemon=True)
 
     @property
@@ -83,25 +89,47 @@ class WiringWatch:
         """Look no more."""
         self._stopped.set()
         self._soon.set()
+        self._news.set()
 
     def look_soon(self) -> None:
         """Look at once, unless that was done just now."""
         self._soon.set()
 
+    def met(self, server: str, error: BaseException) -> None:
+        """Note what the process's own work has met at a server: there is no better evidence."""
+        refusal = classify(error)
+        if refusal.condition is not Condition.NOT_KNOWN and self._met.get(server) != refusal:
+            self._met[server] = refusal
+            self._tell_news()
+
+    def is_over(self, server: str) -> None:
+        """Note that the work goes on there."""
+        if self._met.pop(server, None) is not None:
+            self._tell_news()
+
+    def _tell_news(self) -> None:
+        self._news.set()
+        self._soon.set()
+
     def look(self) -> None:
         """Look at servers, keys and release; write down what was found, and say what differs."""
         with self.looking:
-            healths = self._check()
+            is_first = not self._looks
             found = {
                 "keys": wiring.keys(),
                 "release": wiring.release(),
                 "limits": wiring.limits(),
+                "mail": wiring.mail(),
                 "process": {"id": wiring.process_id()},
                 "broker": self._broker(),
             }
-            self.health = healths
-            found["storage"] = wiring.storage(healths) or self.wiring.get("storage", {})
+            found["storage"] = self.wiring.get("storage", {})
             self.wiring = {**found, "database": self.wiring.get("database", {"address": database_address(), "id": ""})}
+            if is_first:  # the checks take seconds, and others ask us now
+                self._write()
+            healths = self._check()
+            self.health = [*healths, *self._what_was_met()]
+            self.wiring["storage"] = wiring.storage(healths) or self.wiring["storage"]
             self._write()
             if self.is_written and not self._has_met_strangers:
                 self._has_met_strangers = True
@@ -117,8 +145,16 @@ class WiringWatch:
             found = {one.name: one.as_dict() for one in run_checks(asked, deadline_seconds=ANSWER_SECONDS)}
         except Exception as error:  # an app's own check that cannot be imported costs no more than the answers
             log.warning("health_not_checked", error_class=type(error).__name__)
-            return self.health
-        return [*found.values(), *(one for one in self.health if one["name"] not in found)]
+            return [one for one in self.health if not one["facts"].get("met")]
+        kept = (one for one in self.health if one["name"] not in found and not one["facts"].get("met"))
+        return [*found.values(), *kept]
+
+    def _what_was_met(self) -> Iterator[dict[str, Any]]:
+        """Return it as of now: it lasts. What this process itself is short of is told of its machine, not a server."""
+        for server, refusal in list(self._met.items()):
+            name = "machine" if refusal.by == THIS_PROCESS else server
+            facts = {"met": True, "hostname": self._identity["hostname"]}
+            yield Health(name, refusal.condition, refusal.said, checked_at=datetime.now(UTC), facts=facts).as_dict()
 
     def _broker(self) -> dict[str, str]:
         """Return the broker that was asked, or what is known of it without an answer."""
@@ -177,11 +213,13 @@ class WiringWatch:
         self._soon.wait(MIN_LOOK_SECONDS)  # for the row; without a database, look all the same: others may ask us
         while not self._stopped.is_set():
             self._soon.clear()
+            self._news.clear()
             try:
                 self.look()
             except Exception as error:  # whatever it is: the process has better to do
                 log.debug("wiring_not_looked_at", error_class=type(error).__name__)
-            self._stopped.wait(MIN_LOOK_SECONDS)
+            self._stopped.wait(NEWS_SECONDS)
+            self._news.wait(MIN_LOOK_SECONDS - NEWS_SECONDS)
             if any(one["condition"] not in _WELL for one in self.health if one["name"] in OFTEN):
                 continue  # what was seen must not outlive its end
             self._soon.wait(LOOK_SECONDS * random.uniform(0.9, 1.1) - MIN_LOOK_SECONDS)  # noqa: S311 - spreads

@@ -80,7 +80,10 @@ class WorkerHeartbeat:
         consumer = self._worker.consumer
         queues, capacity = sorted(consumer.app.amqp.queues.consume_from), int(consumer.initial_prefetch_count or 0)
         room = capacity - len(set(state.active_requests) | set(state.reserved_requests))
-        is_consuming = self._intake.is_flowing(consumer, queues=queues, room=room)
+        is_consuming = self._intake.is_flowing(consumer, queues=queues, room=room) and not consumer.refusal
+        if is_consuming or consumer.refusal:
+            consumer.note_broker(consumer.refusal)
+            consumer.note_broker(consumer.remote_control_refusal, part="remote control")
         # After that question, during which RabbitMQ may deliver: the reconciler trusts a beat to name all it has.
         active, reserved, now = set(state.active_requests), set(state.reserved_requests), monotonic()
         self._count_finished(len(active), now)

@@ -6,7 +6,7 @@ looks for that one.
 A message that was sent to a queue is lost when nothing of it is left in the database (no inbox row, no retry that
 waits, no dead letter), no living worker has it in flight, it was sent longer ago than a grace, and one of these holds:
 
-    queue empty    its queue has nothing waiting, and nothing that anybody has taken
+    queue empty    its queue has nothing waiting, and nothing that a worker has taken
     overtaken      messages of the same queue that were sent well after it have been processed
 
 Neither can be said while the broker holds a dead letter: what died and was not collected is in no table, and sent again

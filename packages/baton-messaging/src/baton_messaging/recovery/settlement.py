@@ -2,8 +2,8 @@
 
 A published row is settled once each consumer that it was sent to has processed it (an inbox row) or has its dead
 letter, in whatever state: from then on the dead letter is what is watched (losses.py looks at requested replays). A row
-that was for nobody is settled at once. Settled is final, but for an unknown event that a replay publishes anew: a row
-that is put back while we look is not the one that we looked at.
+that was for no consumer is settled at once. Settled is final, but for an unknown event that a replay publishes anew: a
+row that is put back while we look is not the one that we looked at.
 """
 
 from datetime import UTC, datetime

@@ -8,6 +8,7 @@ help, the message counts as at fault, so that it ends on the list and not in a w
 """
 
 from collections.abc import Sequence
+from typing import Any, Final
 from uuid import UUID
 
 import amqp.exceptions
@@ -19,6 +20,7 @@ from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.broker.rabbitmq.transport import BrokerBlocked
 from baton_messaging.conf import baton
 from baton_messaging.errors import MessagingError
+from baton_messaging.health.refusals import classify
 from baton_messaging.messages.bundle import Bundle
 from baton_messaging.messages.envelope import Envelope
 from baton_messaging.routing.ownership import queue_of
@@ -29,6 +31,9 @@ log = structlog.get_logger(__name__)
 
 Refusals = dict[UUID, Exception]
 
+#: What the note of a message begins with that its queue did not take.
+QUEUE_FULL: Final = "queue full"
+_WRONG_TYPE: Final = "WRONGTYPE"  # Redis: under the queue's name lies something of another application
 _BASIC_CLASS = 60  # AMQP's class of publishing; an error of class 50 comes from declaring the queue
 
 
@@ -91,16 +96,16 @@ def _try_to_send(bundle: Bundle, producer: kombu.Producer) -> Refusals:
     except BrokerBlocked as error:
         raise BrokerFull(str(error)) from error
     except amqp.exceptions.MessageNacked as error:  # x-overflow: reject-publish
-        return _refused(bundle, QueueTrouble(f"queue full: {error}"))
+        return _refused(bundle, QueueTrouble(f"{QUEUE_FULL}: {error}"))
     except amqp.exceptions.ChannelError as error:
         _start_anew(producer)
         if _is_too_large(error):
             return _send_one_by_one(bundle, producer, error)
         return _refused(bundle, _of_queue(bundle.consumer, error))
     except BROKER_ERRORS as error:
-        if isinstance(error.__cause__, UnroutableMessage):  # kombu wraps it where the transport is Redis
-            _start_anew(producer)
-            return _refused(bundle, error.__cause__)
+        if (trouble := _of_one_queue(bundle.consumer, error)) is not None:
+            (_leave_channel if isinstance(error.__cause__, amqp.exceptions.MessageNacked) else _start_anew)(producer)
+            return _refused(bundle, trouble)
         raise BrokerTrouble(f"{type(error).__name__}: {error}") from error
     except Exception as error:
         return _send_one_by_one(bundle, producer, error)
@@ -113,12 +118,35 @@ def _of_queue(consumer: str, error: amqp.exceptions.ChannelError) -> Exception:
     return QueueTrouble(f"{error}{_remedy(consumer, error)}")
 
 
+def _of_one_queue(consumer: str, error: Exception) -> Exception | None:
+    """Return what one queue has refused, where kombu makes an error of the whole connection of it."""
+    if isinstance(error.__cause__, UnroutableMessage):
+        return error.__cause__
+    if isinstance(error.__cause__, amqp.exceptions.MessageNacked):
+        return QueueTrouble(f"{QUEUE_FULL}: {error}")
+    refusal = classify(error)
+    is_of_key = refusal.said.startswith(_WRONG_TYPE) or "permissions to access a key" in refusal.said
+    return QueueTrouble(f"{refusal.said}: key {queue_of(consumer).name}") if is_of_key else None
+
+
 def _start_anew(producer: kombu.Producer) -> None:
     """Go on after the broker closed the channel; queues are declared again, in case one was deleted under us."""
     connection = producer.connection
     if connection is not None:
         (connection.declared_entities or set()).clear()
         producer.revive(connection.default_channel)
+
+
+def _leave_channel(producer: kombu.Producer) -> None:
+    """Go on over another channel: RabbitMQ refuses for a quorum queue on this one, until that tells it otherwise.
+
+    It never does where the limit has been taken away meanwhile (measured on 3.10).
+    """
+    connection: Any = producer.connection
+    if connection is not None:
+        left, connection._default_channel = connection.default_channel, connection.channel()
+        producer.revive(connection.default_channel)
+        left.close()
 
 
 def _remedy(consumer: str, error: amqp.exceptions.ChannelError) -> str:

@@ -7,12 +7,14 @@ from typing import ClassVar
 
 import kombu
 import structlog
+from amqp.exceptions import RecoverableConnectionError
 from celery import current_app
 from django.db import connection
 
 from baton_messaging.broker.errors import BROKER_ERRORS
 from baton_messaging.broker.rabbitmq.blocking import is_still_blocked
 from baton_messaging.broker.rabbitmq.declarations import misdeclared
+from baton_messaging.broker.rabbitmq.transport import Connection
 from baton_messaging.conf import baton
 from baton_messaging.database.outbox_notify import CHANNEL
 from baton_messaging.models.heartbeat import Trouble
@@ -38,6 +40,11 @@ class Relay(RoundProcess):
 
     def _work(self) -> None:
         with current_app.connection_for_write() as broker:
+            # It is the loop that tries again: kombu would for ten seconds, in which no heartbeat is written.
+            broker.transport_options = {**(broker.transport_options or {}), "max_retries": 0}
+            broker.default_channel  # noqa: B018 - connects: also with nothing to send, to say what keeps it from that
+            if isinstance(broker.connection, Connection):
+                broker.connection.while_unconfirmed = self._say_that_it_waits
             for found in misdeclared(broker, current_app.amqp.queues.values()):  # the other queues are served
                 found.log()
             self._relay_over(broker)
@@ -59,6 +66,12 @@ class Relay(RoundProcess):
     def run_once(self, producer: kombu.Producer) -> int:
         """Send one batch of what is due; return how many messages it took up."""
         return self._future.release() + send_outbox(producer) + send_retries(producer)
+
+    def _say_that_it_waits(self, count: int, seconds: float) -> None:
+        """Beat while a broker confirms nothing: a queue without a majority, or a node that hangs."""
+        text = f"{count} messages not confirmed by the broker for {seconds:.0f} s"
+        self._heartbeat.met("broker_away", RecoverableConnectionError(text))
+        self._heartbeat.trouble()
 
     def _sit_out(self, broker: kombu.Connection) -> None:
         """Wait on the same connection: RabbitMQ would keep each that was given up, until it has memory again."""

@@ -4,7 +4,7 @@ An app adds something by a module of a given name at its top, which registers it
 
 | Module | registers | asked for by |
 |---|---|---|
-| ``tasks`` | consumers (``@consumer``) | workers, the relay, whoever must know who consumes what |
+| ``tasks`` | consumers (``@consumer``) | workers, the relay, each process that must know the consumers |
 | ``triage`` | what an id means (``register``) | triage |
 | ``findings`` | contradictions (``@finds``) | the reconciler |
 | ``doctor`` | questions about the installation (``@examines``) | ``manage.py doctor`` |

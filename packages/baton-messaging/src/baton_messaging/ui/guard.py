@@ -1,4 +1,4 @@
-"""A page's door asks for a right before the view: who lacks it is told so (403), whoever mounts the view wherever."""
+"""A page's door asks for a right before the view: a user who lacks it is told so (403), wherever it is mounted."""
 
 from collections.abc import Callable
 from functools import wraps

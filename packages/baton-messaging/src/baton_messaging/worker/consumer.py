@@ -159,10 +159,38 @@ class Consumer(CeleryConsumer):
                 self.while_connecting()
                 callback()
 
-            return ensure(errback, max_retries, callback=every_second)
+            def on_error(error: Exception, interval: float) -> None:
+                self.note_broker(error)
+                errback(error, interval)
+
+            return ensure(on_error, max_retries, callback=every_second)
 
         conn.ensure_connection = ensure_connection
         return super().ensure_connected(conn)
+
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        """Connect anew; what has ended the connection is told in the heartbeat."""
+        self.note_broker(exc)
+        super().on_connection_error_after_connected(exc)
+
+    def note_broker(self, error: Exception | None, *, part: str = "broker") -> None:
+        """Note what the broker, or the part of it, has refused; None: it does its work."""
+        if self.watch is None:
+            return
+        if error is None:
+            self.watch.is_over(part)
+        else:
+            self.watch.met(part, error)
+
+    @property
+    def refusal(self) -> Exception | None:
+        """Return what the broker answers instead of a message, over a connection that stands (Redis)."""
+        return getattr(self.connection.transport, "refusal", None) if self.connection else None
+
+    @property
+    def remote_control_refusal(self) -> Exception | None:
+        """Return what it answers instead of broadcasts (Redis)."""
+        return getattr(self.connection.transport, "remote_control_refusal", None) if self.connection else None
 
     def on_decode_error(self, message: Message, exc: Exception) -> None:
         """Send the message to the dead letters."""

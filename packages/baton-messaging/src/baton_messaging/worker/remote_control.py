@@ -1,4 +1,4 @@
-"""Remote control only reads: whoever can write to the broker can ask a worker, and can order it to do nothing.
+"""Remote control only reads: a client that can write to the broker can ask a worker, and can order it to do nothing.
 
 Celery's commands need no login beyond the broker's. By them anyone there may stop workers, take queues from them, or
 revoke messages. Here those that read are answered, and what Flower needs to look; any other is refused with an error,

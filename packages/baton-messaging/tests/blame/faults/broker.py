@@ -29,7 +29,7 @@ from tests.dead_letters.causes import envelope_of
 from tests.sample.events import Doomed
 
 
-@fault("broker away, message in the outbox", State.RELAY_STALLED, PLATFORM)
+@fault("broker away, message in the outbox", (State.RELAY_STALLED, State.WAITING), PLATFORM, says="broker does not")
 def away(stack: Stack) -> Iterator[Question]:
     stack.broker.close()
     yield ordinary()
@@ -101,7 +101,14 @@ def full_with_the_message(stack: Stack) -> Iterator[Question]:
         yield question
 
 
-@fault("queue declared otherwise", State.RELAY_STALLED, PLATFORM, only="rabbitmq", says="other arguments")
+@fault(
+    "queue declared otherwise",
+    State.RELAY_STALLED,
+    PLATFORM,
+    only="rabbitmq",
+    says="other arguments|inequivalent arg",
+    step="migrate_queue",
+)
 def declared_otherwise(stack: Stack) -> Iterator[Question]:
     from tests.blame.events import Misfit
 

@@ -8,6 +8,7 @@ from baton_dev.blame.effects import place, until_dead, until_running
 from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Attempt
+from celery import current_app
 
 from tests.blame.samples import BLAME, SAMPLE, told_to
 from tests.dead_letters.causes import forged, revoked, send_raw, unknown_task, unknown_version
@@ -101,6 +102,12 @@ def no_such_task(stack: Stack) -> Iterator[Question]:
     unknown_task(key)
     until_dead(stack)
     yield Question(str(until_dead(stack).message_id), "sample.renamed_v2")
+
+
+@fault("unknown task of another name", State.DEAD, SAMPLE, says="unknown task", doctor="")
+def foreign_task(stack: Stack) -> Iterator[Question]:
+    current_app.send_task("elsewhere.thing", args=["x"], queue="sample")
+    yield Question(str(until_dead(stack).pk), "elsewhere.thing")
 
 
 @fault("bad signature", State.DEAD, SAMPLE, says="bad signature")

@@ -194,11 +194,12 @@ def missing_table(stack: Stack) -> Iterator[Question]:
 
 @fault(
     "a role without the rights: the relay's",
-    State.RELAY_STALLED,
+    (State.RELAY_STALLED, State.WAITING),
     PLATFORM,
-    says="permission denied",
+    says=("limited", "lacks rights"),
     step="grant",
-    doctor="permission denied",
+    doctor="lacks rights",
+    victims=("relay",),
 )
 def no_rights(stack: Stack) -> Iterator[Question]:
     with session("admin") as own:

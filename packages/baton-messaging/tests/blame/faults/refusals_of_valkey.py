@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from baton_dev.blame.catalogue import Question, fault
-from baton_dev.blame.effects import long_ago, until_processed
+from baton_dev.blame.effects import long_ago, row_of, until_processed
 from baton_dev.blame.servers import busy_script, commanded, configured, valkey
 from baton_dev.blame.stack import Stack
 from baton_messaging.diagnosis.triage.verdict import State
@@ -95,16 +95,19 @@ refusal(
     STUCK,
     PLATFORM,
     only="redis",
-    says="WRONGTYPE|type",
-    doctor="WRONGTYPE|type",
-    victims=("relay", "sample"),
+    says="WRONGTYPE",
+    step="RENAME sample",
+    doctor="WRONGTYPE",
+    victims=("relay", "sample", "blame", "collector", "beat"),
 )
 def wrong_type(stack: Stack) -> Iterator[Question]:
     client = valkey(stack)
     client.delete("sample")
     client.set("sample", "x")
     try:
-        yield ordinary()
+        question = ordinary()
+        stack.wait(lambda: row_of(question).last_error, what="a message that was refused")
+        yield question
     finally:
         client.delete("sample")
 

@@ -13,9 +13,10 @@ from baton_messaging.models.dead_letter import RELAY
 from tests.blame.samples import PLATFORM, SAMPLE, ordinary
 
 DYING = [sys.executable, "-m", "tests.blame.dying_relay"]
+BREAKING = [*DYING, "raise"]
 
 
-@fault("relay stopped", State.RELAY_STALLED, PLATFORM, short=True)
+@fault("relay stopped", State.RELAY_STALLED, PLATFORM, says="SIGTERM", step="relay", doctor="SIGTERM", short=True)
 def stopped(stack: Stack) -> Iterator[Question]:
     stack.stop("relay")
     yield ordinary()
@@ -27,9 +28,24 @@ def killed(stack: Stack) -> Iterator[Question]:
     yield ordinary()
 
 
-@fault("relay stopped with SIGSTOP", State.RELAY_STALLED, PLATFORM)
+@fault("relay stopped with SIGSTOP", State.RELAY_STALLED, PLATFORM, says="SIGSTOP", step="CONT", doctor="SIGSTOP")
 def frozen(stack: Stack) -> Iterator[Question]:
     stack.freeze("relay")
+    yield ordinary()
+
+
+@fault(
+    "relay ended by an error",
+    State.RELAY_STALLED,
+    PLATFORM,
+    says="ended by an error|NoSuchSetting|KeyError|SyntaxError",
+    step="[Mm]end",
+    doctor="ended by an error",
+)
+def broken(stack: Stack) -> Iterator[Question]:
+    stack.stop("relay")
+    stack.launch("relay", command=BREAKING)
+    stack.wait(lambda: stack.processes["relay"].exit_code is not None, what="the relay's end")
     yield ordinary()
 
 

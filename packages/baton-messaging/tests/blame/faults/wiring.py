@@ -7,11 +7,12 @@ import subprocess
 from collections.abc import Iterator
 
 from baton_dev.blame.catalogue import Question, fault
-from baton_dev.blame.effects import until_dead, until_published
+from baton_dev.blame.effects import long_ago, until_dead, until_published
 from baton_dev.blame.servers import another_broker, close_connections, session, stranger
 from baton_dev.blame.stack import Stack, worker_command
 from baton_dev.project import PROJECT_DIR
 from baton_dev.testing.processes import manage_command
+from baton_messaging.conf import baton
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Heartbeat
 from celery import current_app
@@ -29,10 +30,31 @@ def another_key(stack: Stack) -> Iterator[Question]:
         yield question
 
 
+@fault(
+    "the key of a worker is right again, its dead letter open",
+    State.DEAD,
+    SAMPLE,
+    says="signature",
+    step="dead_letters replay",
+)
+def key_mended(stack: Stack) -> Iterator[Question]:
+    stack.restart("sample", DJANGO_SECRET_KEY="another " * 8)
+    question = ordinary()
+    until_dead(stack)
+    stack.restart("sample")
+    mine = Heartbeat.objects.filter(pid=stack.processes["sample"].pid)
+    stack.wait(lambda: mine.get().wiring, what="a worker that says what it is wired to")
+    yield question
+
+
 @fault("relay with another broker", TAKEN, PLATFORM, says="broker", doctor="broker")
 def relay_elsewhere(stack: Stack) -> Iterator[Question]:
     with another_broker(stack) as url, otherwise(stack, "relay", CELERY_BROKER_URL=url):
-        yield sent(stack)
+        mine = Heartbeat.objects.filter(pid=stack.processes["relay"].pid)
+        stack.wait(lambda: mine.get().wiring.get("broker"), what="a relay that has said what it is wired to")
+        question = sent(stack)
+        long_ago(question)
+        yield question
 
 
 @fault(
@@ -53,9 +75,9 @@ def worker_of_staging(stack: Stack) -> Iterator[Question]:
     with session("admin", database="postgres") as own:
         own.execute("DROP DATABASE IF EXISTS staging WITH (FORCE)")
         own.execute("CREATE DATABASE staging")
-    told = {**os.environ, **stack.environment(), "DATABASE_URL": url}
+    environment = {**os.environ, **stack.environment(), "DATABASE_URL": url}
     command = manage_command("migrate", "--run-syncdb", "--skip-checks", "-v", "0")
-    subprocess.run(command, env=told, cwd=PROJECT_DIR, check=True)
+    subprocess.run(command, env=environment, cwd=PROJECT_DIR, check=True)
     stack.stop("sample")
     command = worker_command("part", "sample")
     stack.start("sample", command=command, environment={"DATABASE_URL": url})
@@ -65,7 +87,11 @@ def worker_of_staging(stack: Stack) -> Iterator[Question]:
         with session("psql", database="staging") as theirs:
             count = "SELECT count(*) FROM sample_effect"
             stack.wait(lambda: theirs.execute(count).fetchone() != (0,), what="an effect in the other database")
+            settled = "SELECT now() - started_at > make_interval(secs => %s) FROM baton_heartbeat WHERE name = %s"
+            told = [2 * baton().heartbeat_seconds + 1, "part@blame"]
+            stack.wait(lambda: theirs.execute(settled, told).fetchone() == (True,), what="one that is no newcomer")
         worker_again(stack)
+        long_ago(question)
         yield question
     finally:
         theirs_process.kill()
@@ -148,6 +174,7 @@ def no_name(stack: Stack) -> Iterator[Question]:
     stack.wait(mine.exists, what="a relay that is up")
     question = ordinary()
     stack.wait(lambda: not stack.lives("relay"), what="a relay without its broker")
+    stack.wait(mine.filter(health__contains=[{"name": "broker"}]).exists, what="a relay that says what it meets")
     try:
         yield question
     finally:

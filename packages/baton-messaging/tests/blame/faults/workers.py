@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 
 from baton_dev.blame.catalogue import Question, fault
-from baton_dev.blame.effects import until_dead, until_published, until_running
+from baton_dev.blame.effects import long_ago, until_dead, until_published, until_running
 from baton_dev.blame.stack import Stack, worker_command
 from baton_messaging.broker.inspect.depth import depths
 from baton_messaging.diagnosis.triage.verdict import State
@@ -23,7 +23,16 @@ def stopped(stack: Stack) -> Iterator[Question]:
     yield sent(stack)
 
 
-@fault("worker stopped with SIGSTOP", State.NOBODY_CONSUMES, SAMPLE, short=True)
+@fault(
+    "worker stopped with SIGSTOP",
+    State.NOBODY_CONSUMES,
+    SAMPLE,
+    says="SIGSTOP",
+    step="CONT",
+    doctor="SIGSTOP",
+    alive={"sample": "dead"},
+    short=True,
+)
 def frozen(stack: Stack) -> Iterator[Question]:
     stack.freeze("sample")
     yield sent(stack)
@@ -57,6 +66,7 @@ def collector_dead(stack: Stack) -> Iterator[Question]:
     question = told_to("kill")
     until_published(stack, question)
     stack.wait(lambda: _in_dead_letter_queue() == 1, what="a message in the dead-letter queue", seconds=60)
+    long_ago(question)
     yield question
 
 

@@ -131,7 +131,7 @@ def test_a_process_that_is_missing_is_found(role: str) -> None:
     assert str(line.found).startswith("no heartbeat")
     assert line.command.startswith("python ")
     beat("stuck@test", role, is_consuming=False)
-    assert ask(role).found == "lives, and does nothing: stuck@test"
+    assert ask(role).found == "lives, and waits for a server: stuck@test"
 
 
 def test_a_relay_that_finds_the_broker_full_is_not_to_be_restarted() -> None:

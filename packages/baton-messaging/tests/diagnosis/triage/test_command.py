@@ -58,7 +58,7 @@ def test_json_has_what_the_page_has() -> None:
     assert report["needs_person"] is True
     (verdict,) = report["verdicts"]
     assert verdict["next_step"] == {
-        "text": "Start or restart the relay.",
+        "text": "Start or restart the relay. If it ends again, its log says why.",
         "command": "python manage.py relay",
         "url": "",
     }
@@ -141,6 +141,6 @@ def test_each_group_has_its_oldest_its_step_and_its_owner_can_be_asked_for() -> 
     OutboxMessage.objects.update(occurred_at=timezone.now() - timedelta(minutes=30))
     text = run("--stuck")[1]
     assert "oldest  30 min" in text
-    assert "next    Start or restart the relay." in text
+    assert "next    Start or restart the relay. If it ends again, its log says why." in text
     assert "relay stalled" in run("--stuck", "--owner", "PLATFORM")[1]
     assert "relay stalled" not in run("--stuck", "--owner", "warehouse")[1]

@@ -107,5 +107,5 @@ def test_a_table_that_a_migration_holds_is_told_on_the_page_of_what_is_stuck(sta
 
 def test_the_pages_speak_japanese(staff: Client, key: str) -> None:
     page = staff.get(reverse("triage_of", args=[key]), headers={"Accept-Language": "ja"}).content.decode()
-    assert "Somebody must act" not in page
-    assert "誰の担当" in page
+    assert "Action needed" not in page
+    assert "担当を調べる" in page

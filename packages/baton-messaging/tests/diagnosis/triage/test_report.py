@@ -15,7 +15,7 @@ from baton_dev.testing.deadline import within
 from baton_dev.testing.failover import READ_ONLY, new_connections
 from baton_messaging.audit.actors import Actor
 from baton_messaging.database.dedicated_connection import dedicated_connection
-from baton_messaging.diagnosis.triage.gather.deliveries import _refusal
+from baton_messaging.diagnosis.triage.gather.rows import _refusal
 from baton_messaging.diagnosis.triage.lookup import BadId
 from baton_messaging.diagnosis.triage.report import Answer, triage, triage_or_outage
 from baton_messaging.diagnosis.triage.stuck import survey_or_outage

@@ -10,14 +10,13 @@ from baton_messaging.diagnosis.triage.delivery_facts import (
     DeadLetterFacts,
     Delivery,
     Failed,
-    InFlight,
     Limits,
-    Process,
     Processed,
     Published,
     Sighting,
 )
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Subject
+from baton_messaging.diagnosis.triage.process_facts import InFlight, Process
 
 NOW = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 CARE, PLATFORM, SHOP = (Team(name, f"{name.lower()}@example.com") for name in ("Care", "Platform", "Shop"))

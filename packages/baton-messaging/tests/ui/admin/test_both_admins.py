@@ -41,7 +41,7 @@ def pages(letter_id: int) -> dict[str, str]:
         "/admin/django_celery_results/taskresult/": "Task results",
         "/ops/": "From the web to the broker",
         "/doctor/": "python manage.py doctor",
-        "/doctor/?part=answers": "to be mended",
+        "/doctor/?part=answers": "to fix",
         "/triage/": "What is stuck",
         f"/triage/{letter_id}/": "dead (permanent error)",
     }

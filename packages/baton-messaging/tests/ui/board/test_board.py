@@ -1,10 +1,13 @@
+import re
+from bisect import bisect_left
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from baton_messaging.models import Attempt, Circuit, Heartbeat, Pause, Recovery
+from baton_messaging.models import Attempt, Circuit, Heartbeat, Minute, Pause, Recovery
+from baton_messaging.observability.statistics.histogram import LAG_BOUNDS
 from baton_messaging.observability.statistics.rollup import roll_up
 from baton_messaging.publish import publish
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
@@ -69,9 +72,9 @@ def test_each_station_shows_what_is_there(get: Get, empty_broker: None, long_sna
     assert 'id="ops-retrying-sample.take_one"' in page
     assert 'href="mailto:platform@example.com">Platform team<' in page
     assert f'href="/triage/{message_id}/"' in page
-    assert "Nobody consumes it." in page  # the others have no worker
+    assert "No worker takes from it." in page  # the others have no worker
     lane = page[page.index('id="ops-lane-sample"') :]
-    assert '<dd class="desk-count">1</dd>' in lane
+    assert '<td data-label="waiting">1</td>' in lane
 
 
 def test_a_station_counts_who_lives_and_what_is_taken(empty_broker: None, long_snapshot_deadline: None) -> None:
@@ -96,7 +99,7 @@ def test_dead_letters_of_names_that_somebody_made_up_are_one_station(get: Get) -
         a_letter(consumer=f'<b>&state=discarded#"{number}')
     page = get("live")
     assert "&lt;b&gt;" not in page
-    assert "<h3>(unknown)</h3>" in page
+    assert "(unknown) <" in page.replace("</th>", "<").replace("  ", " ")
     every_open_one = reverse("admin:baton_messaging_deadletter_list", query={"state": "open"})
     assert f'id="ops-dead-(unknown)" href="{every_open_one}">3<' in page
 
@@ -106,7 +109,7 @@ def test_without_a_broker_its_stations_say_so_and_the_rest_is_there(get: Get, mo
     a_letter()
     page = get("live")
     assert "does not answer" in page
-    assert '<dd class="desk-count">?</dd>' in page
+    assert '<td data-label="waiting">?</td>' in page
     assert 'id="ops-dead">1<' in page
 
 
@@ -195,3 +198,27 @@ def test_one_part_is_not_the_whole_page(get: Get) -> None:
     assert "<html" not in parts["live"] + parts["charts"]
     assert "<svg" in parts["charts"]
     assert "ops-way" in parts["live"]
+
+
+def test_a_lag_of_few_messages_is_no_longer_than_the_longest() -> None:
+    """One of ten took 71.8 s; its bucket ends at 300 s."""
+    now = timezone.now().replace(second=30, microsecond=0)
+    lags = [0] * (len(LAG_BOUNDS) + 1)
+    lags[0], lags[bisect_left(LAG_BOUNDS, 71.8)] = 9, 1
+    Minute.objects.create(
+        minute=now.replace(second=0), consumer="sample.take_one", processed_count=10, lag_counts=lags, lag_seconds=71.9
+    )
+    told = paces(now)["sample.take_one"].lag_p95
+    hour = charts(now)[0]
+    assert told is not None
+    assert told == pytest.approx(71.9, abs=0.2)
+    assert hour.max_lag == told
+
+
+def test_idle_consumers_are_named_on_one_line(get: Get) -> None:
+    a_letter(consumer="sample.take_one")
+    page = get("live")
+    rows = re.findall(r'<tr class="ops-consumer[^"]*"> <th scope="row">([^ ]+)', page)
+    assert [row.replace("<wbr>", "") for row in rows] == ["sample.take_one"]
+    assert "idle:" in page
+    assert "counted once a minute" in page

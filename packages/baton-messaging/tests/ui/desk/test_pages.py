@@ -43,7 +43,7 @@ def test_a_look_at_the_desk_settles_what_took_effect(operator: Client) -> None:
     letter = a_letter()
     replay(Selection(ids=(letter.pk,)), actor=SHELL)
     apply(letter)
-    assert "Nothing waits for a person." in text_of(operator, DESK)
+    assert "No open dead letters." in text_of(operator, DESK)
     letter.refresh_from_db()
     assert letter.state == State.RESOLVED
 
@@ -317,3 +317,20 @@ def test_a_page_of_the_list_reads_an_index_and_no_more(operator: Client, setting
         operator.get(f"{DESK}letters/?state=open")
     (page_query,) = [query["sql"] for query in queries if "LIMIT 50" in query["sql"] and "ORDER BY" in query["sql"]]
     assert '"traceback"' not in page_query
+
+
+def test_the_list_has_number_owner_and_age_of_each(operator: Client) -> None:
+    letter = a_letter(
+        owner="Team Sample <sample@example.com>", died_at=timezone.now() - timedelta(minutes=3, seconds=5)
+    )
+    page = operator.get(DESK + "letters/").content.decode()
+    for text in (f">{letter.pk}</a>", "Team Sample", ">3 min ago<", "UTC", "Replay all 1…"):
+        assert text in page, text
+
+
+def test_a_selection_is_told_in_words(operator: Client) -> None:
+    letter = a_letter(error_class="KeyError")
+    page = text_of(operator, f"{DESK}discard/?group={letter.fingerprint}&state=open")
+    assert f"the group of KeyError in {letter.consumer} · open" in page
+    assert f"<code>{letter.fingerprint}" not in page
+    assert f"dead letters {letter.pk}" in text_of(operator, f"{DESK}discard/?ids={letter.pk}")

@@ -3,7 +3,7 @@
 Only Redis lets itself be read. What RabbitMQ holds is known by its counts (depth.py): a look there would be a delivery.
 
 Invariant: what is ``complete`` and was not found is not there, up to what moved from a worker back to its queue
-between two reads; who concludes something from an absence looks a second time, which ``locate`` does.
+between two reads; a caller that concludes something from an absence looks again, which ``locate`` does.
 """
 
 import re

@@ -5,7 +5,7 @@ A body that is too large is read and dropped; py-amqp would keep all of it.
 The broker still has the message, whole: what is rejected goes to the dead letters by itself. Here only what reaches the
 process is bounded: the beginning of the body, and a note of its size, which is no JSON and is refused as such.
 
-Headers that are nested by thousands of levels, or hold a time after the year 9999, make py-amqp raise what nobody
+Headers that are nested by thousands of levels, or hold a time after the year 9999, make py-amqp raise what no caller
 expects of a connection: the process would end, and get the same message again. Such a message comes without headers.
 
 *Source*: AMQP 0-9-1, "Content Framing": the header frame tells the size, then the properties; body frames follow.

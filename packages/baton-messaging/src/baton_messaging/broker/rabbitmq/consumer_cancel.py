@@ -1,11 +1,11 @@
-"""A consumer that RabbitMQ has ended is told of in the event loop, whoever has read it.
+"""A consumer that RabbitMQ has ended is told of in the event loop, whichever code has read it.
 
 RabbitMQ cancels a consumer whose queue is deleted, and closes a channel on which something was wrong. py-amqp raises
-this in whoever reads the connection at that moment. In a worker that may be code which waits for something else and
-takes any error for its own: Celery's first look after its start, its remote control, the heartbeat's question about the
-queues. The worker then goes on, connected and healthy, and consumes nothing for ever.
+this in the code that reads the connection at that moment. In a worker that may be code which waits for something else
+and takes any error for its own: Celery's first look after its start, its remote control, the heartbeat's question about
+the queues. The worker then goes on, connected and healthy, and consumes nothing for ever.
 
-Invariant: what has ended a consumer is raised in the event loop before that waits again, whoever has read it.
+Invariant: what has ended a consumer is raised in the event loop before that waits again, whichever code has read it.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """A deadline bounds the wait for RabbitMQ where a loop has to keep turning.
 
 py-amqp waits for an answer for ever. A RabbitMQ that hangs, on a machine that still acknowledges what it is sent, would
-so hold up the event loop of whoever asks.
+so hold up the event loop of the process that asks.
 
-Hazard: only reading is bounded. A write that gave up half way would leave a connection that nobody can use; what is
+Hazard: only reading is bounded. A write that gave up half way would leave a connection of no use; what is
 asked here is small, and finds room in the network's buffers.
 """
 

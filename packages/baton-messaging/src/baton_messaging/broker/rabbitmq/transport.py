@@ -4,8 +4,8 @@ py-amqp waits for the confirm of each message, a journey to the disk and back. W
 this channel sends on and waits at the end. It also tells confirms apart by their number, so that one that comes late is
 not taken for the next message's, and raises UnroutableMessage after the confirm, not before it.
 
-A RabbitMQ that is short of memory or disk reads no more from who has published, for as long as it is: no confirm comes,
-and no answer to a farewell. It says so, and then everybody here is told at once (BrokerBlocked) instead of waiting: a
+A RabbitMQ that is short of memory or disk reads no more from a publisher, for as long as it is: no confirm comes,
+and no answer to a farewell. It says so, and then each caller is told at once (BrokerBlocked) instead of waiting: a
 worker's events must not keep it from consuming, which is what empties the broker.
 
 Its workers hear of every consumer that RabbitMQ ends (consumer_cancel.py), and wait for an answer no longer than they
@@ -16,6 +16,7 @@ What is larger or packed otherwise than it may be is neither read whole nor unpa
 Leases, dead-lettering and the delivery limit are RabbitMQ's own: see the arguments in routing/queues.py.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
@@ -32,6 +33,8 @@ from baton_messaging.broker.rabbitmq.bounded_frames import bounded_frame_handler
 from baton_messaging.broker.rabbitmq.consumer_cancel import AttentiveChannel, AttentiveConnection
 from baton_messaging.broker.rabbitmq.timeouts import DeadlineChannel, DeadlineConnection
 
+#: Between two calls of whoever waits for confirms, so that it can say that it does.
+WAIT_SECONDS: Final = 1.0
 BLOCKED: Final = "The broker is short of memory or disk, and takes no messages until it has some again."
 
 
@@ -107,14 +110,16 @@ class Channel(AttentiveChannel, DeadlineChannel):
 
         When the broker blocks meanwhile, what was sent may still arrive once it takes messages again.
         """
-        deadline = monotonic() + timeout_seconds
+        started = monotonic()
+        deadline = started + timeout_seconds
         while self._unconfirmed:
             remaining = deadline - monotonic()
             if not self.connection or remaining <= 0:
                 raise RecoverableConnectionError(f"{len(self._unconfirmed)} messages not confirmed by the broker")
             try:
-                self.connection.drain_events(timeout=remaining)
+                self.connection.drain_events(timeout=min(remaining, WAIT_SECONDS))
             except TimeoutError:
+                self.connection.while_unconfirmed(len(self._unconfirmed), monotonic() - started)
                 continue
             if self.connection and self.connection.is_blocked:
                 self._forget_unconfirmed()
@@ -167,6 +172,8 @@ class Connection(AttentiveConnection, DeadlineConnection):
 
     Channel = Channel
     is_blocked = False
+    #: Called each second with how many messages are not confirmed yet, and for how many seconds.
+    while_unconfirmed: Callable[[int, float], object] = staticmethod(lambda _count, _seconds: None)
 
     def __init__(self, *args: Any, max_raw_bytes: int = MAX_RAW_BYTES, **kwargs: Any) -> None:
         kwargs.pop("accept_compression", None)  # bounds.py reads it where it is given: in the transport options

@@ -3,7 +3,7 @@
 Two states instead of kombu's BRPOP, on one connection: *dequeuing* (the script DEQUEUE, which answers at once) and, if
 nothing was there, *waiting* for a notification (notify.py). A dequeue brings along the acks of what has just ended
 (qos.py): a child waits for one round trip less. Each delivery gets a tag of its own, so that a late ack, from a worker
-that was stopped for longer than its lease, does not end somebody else's delivery.
+that was stopped for longer than its lease, does not end another worker's delivery.
 """
 
 import base64
@@ -189,10 +189,12 @@ class DequeuingChannel(NotifyingChannel):
         except ResponseError as error:
             # A full disk, say: the server takes no writes for now, neither this one nor any ack. Nothing is lost.
             log.warning("broker_refuses", error=str(error), again_in_seconds=REFUSED_PAUSE_SECONDS)
+            self.connection.refusal = error
             sleep(REFUSED_PAUSE_SECONDS)
             return None
         if waiting:
             return None
+        self.connection.refusal = None
         lost, *dequeued = answer
         self.qos.end_riding(lost=[bytes_to_str(tag) for tag in lost])
         self._waiting = not dequeued

@@ -1,9 +1,9 @@
 """Leases of running messages are renewed: the visibility timeout can be short, and no running task runs twice.
 
-A delivery that nobody renews for ``visibility_timeout`` seconds goes back to its queue. Workers renew theirs from their
-event loop every ``lease_renewal_seconds``, also while the pool drains at a warm shutdown; consumers without a loop
-(``drain_events``) renew between two messages. The pool is what matters: with ``prefork`` and ``threads`` the loop is
-free while tasks run. With ``solo`` the loop *is* the task, and a thread renews instead (worker/consumer.py).
+A delivery that no worker renews for ``visibility_timeout`` seconds goes back to its queue. Workers renew theirs from
+their event loop every ``lease_renewal_seconds``, also while the pool drains at a warm shutdown; consumers without a
+loop (``drain_events``) renew between two messages. The pool is what matters: with ``prefork`` and ``threads`` the loop
+is free while tasks run. With ``solo`` the loop *is* the task, and a thread renews instead (worker/consumer.py).
 
 Hazard: whatever keeps the loop from turning for the visibility timeout (SIGSTOP, a swapping machine, a broker that does
 not answer) makes its messages run elsewhere as well. The inbox makes that one effect.

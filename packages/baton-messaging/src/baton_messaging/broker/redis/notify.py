@@ -11,8 +11,12 @@ import re
 from collections.abc import Collection
 from typing import Any, Final
 
+import structlog
 from kombu.transport import redis as kombu_redis
 from kombu.utils.json import dumps
+from redis.exceptions import ResponseError
+
+log = structlog.get_logger(__name__)
 
 NOTIFICATION: Final = {"": 0}
 #: How long a notification for a queue that is not the project's stays (an answer to remote control, say).
@@ -61,6 +65,16 @@ class NotifyingChannel(kombu_redis.Channel):
         pipe.zadd(self.notification_key(queue), NOTIFICATION)
         if queue not in self.queues:
             pipe.pexpire(self.notification_key(queue), STRAY_NOTIFICATION_MILLISECONDS)
+
+    def _receive_one(self, c: Any) -> Any:
+        """Receive a broadcast. Whoever may use no channels (ACL) works on, without remote control."""
+        try:
+            return super()._receive_one(c)
+        except ResponseError as error:
+            if self.connection.remote_control_refusal is None:
+                log.warning("remote_control_refused", error=str(error))
+            self.connection.remote_control_refusal = error
+            return None
 
     def create_publish_batch(self, max_size: int) -> NotifyingBatch:
         """Return a batch for ``Producer.batch()``."""

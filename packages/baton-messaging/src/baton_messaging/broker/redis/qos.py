@@ -6,8 +6,8 @@ where it belongs. So a step may be repeated, and one that comes too late (the le
 An ack rides with the next dequeue where one follows at once (dequeue.py): the same script ends the one delivery and
 begins the next, so the place of a riding ack counts as free, and is filled only if it becomes so.
 
-A step that cannot be sent is kept and tried again with the next renewal; until then the lease is renewed, and nobody
-else runs the message. On a channel that is closed it is dropped: the message comes back when its lease runs out.
+A step that cannot be sent is kept and tried again with the next renewal; until then the lease is renewed, and no other
+worker runs the message. On a channel that is closed it is dropped: the message comes back when its lease runs out.
 """
 
 import json

@@ -10,7 +10,7 @@ under which name each worker listens; what is killed stays there, and so do its 
 follows from its routing key, broadcasts go by PUBLISH and need no note, and answers expire (notify.py).
 
 A full server refuses to note a binding. A worker that starts there would die of that, again and again, while it is the
-one who makes room. So it goes on without.
+one that makes room. So it goes on without.
 """
 
 from collections.abc import Collection

@@ -19,6 +19,7 @@ from baton_messaging.broker.bounds import SAMPLE_BYTES
 #: in which order they go back.
 #: Where more is left, the next worker is notified (notify.py).
 #: Of a message that is too large its beginning is kept, which is no JSON: nothing of the rest ever leaves the server.
+#: A list that is none (WRONGTYPE) harms no other: it is told only when there is nothing else.
 #: KEYS: unacked, index, then per list its key and its notification. ARGV: unique, bytes at most, then per list its
 #: queue and "ack" or "no ack", then the tags of the acks.
 DEQUEUE: Final = f"""
@@ -27,14 +28,16 @@ local function notify_of_the_rest(first)
     if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('ZADD', KEYS[i + 1], 0, '') end
   end
 end
-local lost = {{}}
+local lost, refused = {{}}, nil
 for i = #KEYS + 1, #ARGV do
   redis.call('ZREM', KEYS[2], ARGV[i])
   if redis.call('HDEL', KEYS[1], ARGV[i]) == 0 then lost[#lost + 1] = ARGV[i] end
 end
 for i = 3, #KEYS, 2 do
-  local raw = redis.call('RPOP', KEYS[i])
-  if raw then
+  local raw = redis.pcall('RPOP', KEYS[i])
+  if type(raw) == 'table' then
+    refused = raw
+  elseif raw then
     local queue, mode, size = ARGV[i], ARGV[i + 1], string.len(raw)
     if size > tonumber(ARGV[2]) then
       raw = string.sub(raw, 1, {SAMPLE_BYTES})
@@ -50,7 +53,7 @@ for i = 3, #KEYS, 2 do
     return {{lost, queue, tag, raw}}
   end
 end
-return {{lost}}
+return refused or {{lost}}
 """
 
 #: End a delivery whose work is done; return 1 if it was still unacked.

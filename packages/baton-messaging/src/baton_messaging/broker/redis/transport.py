@@ -79,6 +79,10 @@ class Transport(kombu_redis.Transport):
     """``redis://`` and ``rediss://``."""
 
     Channel = Channel
+    #: What the server has answered to the last dequeue, if it was no message and not that there is none.
+    refusal: Exception | None = None
+    #: What it has answered instead of the broadcasts of remote control.
+    remote_control_refusal: Exception | None = None
 
     def __init__(self, client: Any, **kwargs: Any) -> None:
         check(client.transport_options)

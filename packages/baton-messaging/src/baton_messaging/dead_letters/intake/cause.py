@@ -9,7 +9,7 @@ from baton_messaging.broker.dead_letter_headers import DELIVERY_LIMIT
 from baton_messaging.dead_letters.intake.raw_message import Arrival
 from baton_messaging.messages.error_description import ErrorDescription, fault
 from baton_messaging.models import Interruption
-from baton_messaging.models.dead_letter import Reason
+from baton_messaging.models.dead_letter import EXPIRED_BY_POLICY, Reason
 from baton_messaging.models.interruption import InterruptionKind
 from baton_messaging.routing.subscriptions import is_registered
 
@@ -28,8 +28,8 @@ def cause_of_death(arrival: Arrival) -> Cause:
     notes = list(Interruption.objects.filter(task_id=arrival.task_id).order_by("pk")) if arrival.task_id else []
     if arrival.death is not None and arrival.death.reason == DELIVERY_LIMIT:
         return _of_limit(arrival, notes)
-    if arrival.has_expired:
-        return Cause(Reason.EXPIRED, fault("Expired", f"expired at {arrival.expires_at or 'its time to live'}"))
+    if arrival.has_expired_early or arrival.has_expired:
+        return _of_expiry(arrival)
     kinds = {note.kind for note in notes}
     if InterruptionKind.REVOKED in kinds:
         return Cause(Reason.REVOKED, fault("Revoked", "the task was revoked by remote control"))
@@ -42,6 +42,13 @@ def cause_of_death(arrival: Arrival) -> Cause:
         return Cause(Reason.TIME_LIMIT if is_time_up else Reason.PERMANENT_ERROR, _of_failure(failed), run_count=1)
     broker_s = arrival.death.reason if arrival.death else "unknown"
     return Cause(Reason.PERMANENT_ERROR, fault("Rejected", f"rejected by its worker (broker's reason: {broker_s})"))
+
+
+def _of_expiry(arrival: Arrival) -> Cause:
+    if not arrival.has_expired_early:
+        return Cause(Reason.EXPIRED, fault("Expired", f"expired at {arrival.expires_at or 'its time to live'}"))
+    text = f"the broker let it expire in queue {arrival.queue}: a policy sets a time to live there, no sender did"
+    return Cause(Reason.EXPIRED, fault(EXPIRED_BY_POLICY, text))
 
 
 def _of_limit(arrival: Arrival, notes: list[Interruption]) -> Cause:

@@ -4,11 +4,10 @@ RabbitMQ makes ``expires`` the message's time to live and dead-letters what outl
 would leave a dead letter per tick for a person to decide about. On Redis the worker drops it when its turn comes. Here
 both end alike: with one line in the log and a count (``baton_expiry``).
 
-Not dropped: a consumer's message, which is work that nobody does again; and what a policy of the broker let expire
-before its own time, for whoever sent it did not ask for that.
+Not dropped: a consumer's message, which is work that no process does again; and what a policy of the broker let expire
+before its own time, for its sender did not ask for that.
 """
 
-from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -19,8 +18,6 @@ from baton_messaging.routing.subscriptions import is_registered, subscription_na
 
 log = structlog.get_logger(__name__)
 
-#: Between the clocks of the task's sender, which wrote ``expires``, and of the broker, which wrote the time of death.
-MAX_CLOCK_OFFSET: Final = timedelta(seconds=60)
 #: Whoever can write to the broker can make up names of tasks: they are counted together.
 UNKNOWN_TASK: Final = "(unknown)"
 
@@ -29,9 +26,7 @@ def has_expired_as_wished(arrival: Arrival) -> bool:
     """Tell whether it is over as its sender asked, and no work of ours is lost with it."""
     if not arrival.is_task or subscription_named(arrival.consumer) is not None or not arrival.has_expired:
         return False
-    if arrival.expires_at is None or arrival.death is None:
-        return False
-    return arrival.expires_at <= arrival.death.died_at + MAX_CLOCK_OFFSET
+    return arrival.expires_at is not None and not arrival.has_expired_early
 
 
 def drop(arrival: Arrival) -> None:

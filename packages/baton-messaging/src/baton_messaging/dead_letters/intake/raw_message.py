@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -21,6 +21,8 @@ from baton_messaging.database.text import storable
 from baton_messaging.errors import BadBundle
 from baton_messaging.messages.envelope import is_nested_deeper
 
+#: Between the clocks of the task's sender, which wrote ``expires``, and of the broker, which wrote the time of death.
+MAX_CLOCK_OFFSET: Final = timedelta(seconds=60)
 NOWHERE: Final = "baton.?"  # stands in for the consumer of a message that names neither task nor queue
 MAX_NAME_LENGTH: Final = 200
 MAX_SHOWN_BYTES: Final = 64 * 1024  # of body and headers: the list keeps no more of what nobody can replay
@@ -40,6 +42,18 @@ class Arrival:
     body: bytes
     content_type: str
     headers: dict[str, Any]
+
+    @property
+    def queue(self) -> str:
+        """Return the queue in which it died; empty if nobody says so."""
+        return self.death.queue if self.death else ""
+
+    @property
+    def has_expired_early(self) -> bool:
+        """Tell whether the broker let it expire though its own time was not over: a policy says so, no sender."""
+        if self.death is None or self.death.reason != "expired":
+            return False
+        return self.expires_at is None or self.expires_at > self.death.died_at + MAX_CLOCK_OFFSET
 
     @property
     def has_expired(self) -> bool:

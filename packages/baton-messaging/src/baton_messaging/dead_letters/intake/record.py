@@ -23,7 +23,7 @@ from baton_messaging.messages.envelope import Envelope
 from baton_messaging.messages.error_description import ErrorDescription
 from baton_messaging.models import Attempt, DeadLetter, ProcessedMessage
 from baton_messaging.models.dead_letter import COLLECTOR, Reason
-from baton_messaging.routing.ownership import owner_of
+from baton_messaging.routing.ownership import owner_at, owner_of
 from baton_messaging.signals import dead_lettered
 
 log = structlog.get_logger(__name__)
@@ -37,6 +37,7 @@ def record_dead_letter(
     error: ErrorDescription,
     attempt_count: int,
     task_id: str = "",
+    queue: str = "",
 ) -> None:
     """Write the dead letter of a message that could be read, unless it was applied. Call inside a transaction."""
     if ProcessedMessage.objects.filter(message_id=envelope.message_id, consumer=consumer).exists():
@@ -45,7 +46,7 @@ def record_dead_letter(
     death = {**_death(consumer, reason, error, attempt_count), "task_id": task_id}
     dead_letters = DeadLetter.objects.filter(message_id=envelope.message_id, consumer=consumer)
     if not dead_letters.reopen(**death):
-        _insert(consumer, envelope, death)
+        _insert(consumer, envelope, {**death, "owner": str(owner_at(consumer, queue))})
     tell(key=envelope.key, consumer=consumer, message_id=envelope.message_id)
     log.error(
         "dead_lettered",
@@ -84,10 +85,12 @@ def record_unreadable(
     identity: UUID,
     task_id: str = "",
     attempt_count: int = 0,
+    queue: str = "",
 ) -> None:
     """Write the dead letter of something that is no envelope of ours: kept as it came, told to no app.
 
-    While that stands on the list unsettled, the same thing, by its ``identity``, is only counted when it comes again.
+    ``queue``: where it died; of a consumer that is not known here, its owner answers for it. While that stands on the
+    list unsettled, the same thing, by its ``identity``, is only counted when it comes again.
     """
     if DeadLetter.objects.count_again(identity):
         log.info("dead_letter_came_again", consumer=consumer, identity=str(identity), reason=str(reason))
@@ -95,7 +98,7 @@ def record_unreadable(
     death = _death(consumer, reason, error, attempt_count)
     dead_letter = DeadLetter(
         consumer=consumer,
-        owner=str(owner_of(consumer)),
+        owner=str(owner_at(consumer, queue)),
         identity=identity,
         task_id=task_id,
         raw=storable(raw),
@@ -167,7 +170,6 @@ def _insert(consumer: str, envelope: Envelope, death: Mapping[str, object]) -> N
         consumer=consumer,
         event_name=envelope.name,
         key=envelope.key,
-        owner=str(owner_of(consumer)),
         envelope=envelope.as_dict(),
         occurred_at=envelope.occurred_at,
         first_failed_at=first.failed_at if first else timezone.now(),

@@ -71,6 +71,7 @@ def _record_one(arrival: Arrival, cause: Cause, sealed: str, envelope: Envelope)
                 error=cause.error,
                 attempt_count=cause.run_count,
                 task_id=arrival.task_id,
+                queue=arrival.queue,
             )
     except Exception as error:
         if is_passing(error):
@@ -82,6 +83,7 @@ def _record_one(arrival: Arrival, cause: Cause, sealed: str, envelope: Envelope)
             error=describe(error),
             identity=identity_of(arrival.consumer, str(envelope.message_id)),
             task_id=arrival.task_id,
+            queue=arrival.queue,
         )
 
 
@@ -103,4 +105,5 @@ def _keep(arrival: Arrival, cause: Cause) -> None:
         identity=arrival.content_identity,
         task_id=arrival.task_id,
         attempt_count=cause.run_count,
+        queue=arrival.queue,
     )

@@ -38,7 +38,9 @@ class BadPayload(OperationRefused):
     def __init__(self, event_name: str, version: int, fields: str) -> None:
         # Names that the event does not have are the sender's, so they can hold anything.
         where = storable(fields)
-        super().__init__(f"Expected a payload that fits {event_name} version {version}, got a misfit in {where}.")
+        super().__init__(
+            f"Expected a payload that fits {event_name} version {version}, but these fields do not: {where}."
+        )
 
 
 class NotChanged(OperationRefused):

@@ -2,8 +2,8 @@
 
 One set-based UPDATE, cheap when there is nothing to notice (a partial index holds only what was asked for). It runs
 from beat's task, when a page of the desk is looked at, and right after a replay; a message that succeeds costs nothing.
-Beat's task also looks at those whose replay nobody asked for: another copy may have been processed after all, by a
-worker that has the right key, say. Who is named as having settled it is the worker of the inbox row.
+Beat's task also looks at those whose replay no person asked for: another copy may have been processed after all, by a
+worker that has the right key, say. Named as having settled it is the worker of the inbox row.
 """
 
 from collections.abc import Iterable

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.conf import baton
 from baton_messaging.database.roles import RoleRights, rights_of_this_role
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines
-from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding, inferred, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration, first_few
 from baton_messaging.models import Attempt, Heartbeat, OutboxMessage, ProcessedMessage
@@ -117,7 +117,7 @@ def examine_connections() -> Iterator[Diagnosis]:
     web = baton().web_connection_count
     others = sum(_connection_count(beat) for beat in Heartbeat.objects.fresh().exclude(role=Role.WEB))
     budget = web + others
-    yield observed(
+    is_enough = observed(
         budget <= available,
         _("connections of the database"),
         about=Resource(Kind.SETTING, "max_connections"),
@@ -130,6 +130,7 @@ def examine_connections() -> Iterator[Diagnosis]:
         wanted=format_lazy(_("at most {available}, which the server allows"), available=available),
         remedy=_("Raise max_connections, start fewer web threads or worker children, or put PgBouncer between."),
     )
+    yield inferred(is_enough)  # they may never open as many
 
 
 def _connection_count(beat: Heartbeat) -> int:

@@ -83,7 +83,7 @@ def _diagnoses(examination: Examination, answer: Answer[list[Diagnosis]]) -> lis
         return answer.value
     found: Text = f"{type(answer.error).__name__}: {_first_line(answer.error)}"
     if isinstance(answer.error, NoAnswer):
-        found = format_lazy(_("no answer within {seconds:g} s"), seconds=examination.deadline_seconds)
+        found = format_lazy(_("no answer within {seconds:g} s"), seconds=round(answer.seconds, 1))
     return [unanswered(examination.about, examination.name, found=found)]
 
 

@@ -1,7 +1,9 @@
-"""What is held back examined: pauses, open circuits and retries that wait for longer than anybody meant them to."""
+"""What is held back examined: pauses, open circuits and retries that wait for longer than they were meant to."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -12,11 +14,16 @@ from baton_messaging.conf import Team, baton
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, or_well
 from baton_messaging.diagnosis.links import list_link
+from baton_messaging.diagnosis.servers.service import failing, is_of_outside
+from baton_messaging.health.dependencies import checks_of
 from baton_messaging.health.diagnosis import Diagnosis, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, Circuit, Pause
 from baton_messaging.routing.ownership import owner_of, platform_owner
+
+#: In which an attempt that failed, and waits for its next, tells of what is so now.
+RECENT: Final = timedelta(minutes=15)
 
 
 @examines("pauses", needs=(DATABASE,), is_quick=True)
@@ -80,6 +87,19 @@ def examine_circuits() -> list[Diagnosis]:
         for circuit in old.annotate(age=Now() - F("opened_at")).order_by("opened_at")
     ]
     return or_well(found, _("circuits"), found=_("none open for long"), wanted=wanted)
+
+
+@examines("services that consumers fail on", needs=(DATABASE,), is_quick=True)
+def examine_services() -> Iterator[Diagnosis]:
+    """Find servers on which consumers fail that name them (``depends_on``): the work meets more than any check asks."""
+    recent = Attempt.objects.filter(sent_at=None, failed_at__gt=Now() - RECENT)
+    errors = recent.order_by("consumer", "-failed_at").distinct("consumer")
+    found: dict[str, Diagnosis] = {}
+    for consumer, error_class, text in errors.values_list("consumer", "error_class", "error_message"):
+        for name in checks_of(consumer)[:1] if is_of_outside(error_class) else ():
+            found.setdefault(name, failing(name, text or error_class))
+    # Its own check may say the same, and more.
+    yield from (replace(told, needs=(told.about,)) for told in found.values())
 
 
 @examines("retries", needs=(DATABASE,), is_quick=True)

@@ -11,16 +11,18 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from baton_messaging.conf import Team, baton
+from baton_messaging.conf import baton
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, or_well
 from baton_messaging.diagnosis.links import dead_letters_link, list_link
+from baton_messaging.diagnosis.servers.policies import has_declared_length, letting_expire, limiting
 from baton_messaging.health.diagnosis import Diagnosis, finding, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
-from baton_messaging.models.dead_letter import RELAY, State
+from baton_messaging.models.dead_letter import EXPIRED_BY_POLICY, RELAY, State
 from baton_messaging.recovery.findings import DAY, findings
-from baton_messaging.routing.ownership import platform_owner
+from baton_messaging.relaying.bundles import QUEUE_FULL
+from baton_messaging.routing.ownership import queue_name_of, team_named
 
 #: Seconds. A relay that lives sends within one; after a crash its lease (30 s) must end first.
 MAX_LAG_SECONDS: Final = 60.0
@@ -115,6 +117,23 @@ def examine_queued() -> Iterator[Diagnosis]:
     )
 
 
+@examines("policies of the broker", needs=(DATABASE,), is_quick=True)
+def examine_policies() -> Iterator[Diagnosis]:
+    """Find what policies of RabbitMQ have done: what expired before its time, and queues that are full undeclared."""
+    expired = DeadLetter.objects.open().filter(error_class=EXPIRED_BY_POLICY).values_list("consumer", flat=True)
+    if queues := {queue_name_of(consumer) for consumer in expired.distinct()}:
+        yield letting_expire(queues)
+    refused = (
+        OutboxMessage.objects.waiting().filter(last_error__contains=QUEUE_FULL).values_list("last_error", flat=True)
+    )
+    consumers = {
+        part.partition(":")[0] for text in refused[:_MAX_COUNTED] for part in text.split("; ") if QUEUE_FULL in part
+    }
+    full = {queue_name_of(consumer) for consumer in consumers}
+    if limited := {queue for queue in full if not has_declared_length(queue)}:
+        yield limiting(limited)
+
+
 @examines("dead letters", needs=(DATABASE,), is_quick=True)
 def examine_dead_letters() -> list[Diagnosis]:
     """Name owners with open dead letters older than ALERT_AGE_SECONDS."""
@@ -145,15 +164,9 @@ def _unattended(row: dict[str, Any], wanted: Any) -> Diagnosis:
         remedy=_("Read them, mend the cause, then replay or discard them."),
         command="python manage.py dead_letters groups",
         link=dead_letters_link(state="open", owner=row["owner"]),
-        owner=_team(row["owner"]),
+        owner=team_named(row["owner"]),
         since=row["oldest"],
     )
-
-
-def _team(text: str) -> Team:
-    """Return the team of "Name <address>", as a dead letter keeps it: its queue may be in no table any more."""
-    name, _bracket, address = text.rstrip(">").partition(" <")
-    return Team(name, address) if address else platform_owner()
 
 
 @examines("rows and their messages", needs=(DATABASE,))

@@ -6,6 +6,7 @@ are to blame: nothing is to be restarted that waits for something else.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from django.utils.text import format_lazy
@@ -15,15 +16,15 @@ from baton_messaging.conf import Queue, baton
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.doctor.examination import BROKER, DATABASE, DEADLINE_SECONDS, examines, or_well
-from baton_messaging.health.broker import broker_connection
-from baton_messaging.health.diagnosis import Diagnosis, Text, finding, observed
+from baton_messaging.health.broker_connection import broker_connection
+from baton_messaging.health.diagnosis import Diagnosis, Text, finding, inferred, observed
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role, Trouble
 from baton_messaging.processes.broker_consumers import unknown_consumers
 from baton_messaging.processes.comparison import wiring_differences
-from baton_messaging.processes.findings import process_findings
+from baton_messaging.processes.findings import process_findings, trouble_of
 
 #: Rows of workers that have ended, the latest first: one of each queue is among them, but after many restarts.
 MAX_ENDED: Final = 100
@@ -42,7 +43,7 @@ def examine_consumers() -> Iterator[Diagnosis]:
     ended = list(Heartbeat.ended.workers().order_by("-ended_at")[:MAX_ENDED])
     for queue in baton().queues:
         last_ended = next((beat for beat in ended if queue.name in beat.queues), None)
-        yield _consumed(queue, living[queue.name], silent[queue.name], last_ended)
+        yield inferred(_consumed(queue, living[queue.name], silent[queue.name], last_ended))
 
 
 def _by_queue(workers: Iterable[Heartbeat]) -> tuple[dict[str, list[Heartbeat]], dict[str, list[Heartbeat]]]:
@@ -58,20 +59,22 @@ def _consumed(
     queue: Queue, living: Sequence[Heartbeat], silent: Sequence[Heartbeat], last_ended: Heartbeat | None
 ) -> Diagnosis:
     consuming = _names(beat for beat in living if beat.is_consuming)
-    idle = _names(beat for beat in living if not beat.is_consuming)
+    idle = [beat for beat in living if not beat.is_consuming]
     about, what = Resource(Kind.QUEUE, queue.name), format_lazy(_("workers of {queue}"), queue=queue.name)
     wanted = _("a worker that consumes it")
     if idle:
-        return finding(
+        waiting = all(map(trouble_of, idle))
+        told = finding(
             about,
             what,
             found=format_lazy(
-                _("{idle}: no work is taken; {consuming}"), idle=idle, consuming=consuming or _("no other")
+                _("{idle}: no work is taken; {consuming}"), idle=_told(idle), consuming=consuming or _("no other")
             ),
             wanted=wanted,
-            remedy=format_lazy(_("Restart {names}."), names=idle),
+            remedy=_WAITS if waiting else format_lazy(_("Restart {names}."), names=_names(idle)),
             owner=queue.owner,
         )
+        return replace(told, needs=(about, *_processes(idle)))
     return observed(
         bool(consuming),
         what,
@@ -82,6 +85,23 @@ def _consumed(
         command=commands.worker(queue.name),
         owner=queue.owner,
     )
+
+
+_WAITS: Final = _("Mend what is said there: it goes on by itself.")
+
+
+def _told(idle: Iterable[Heartbeat]) -> str:
+    """Name the processes, each with what it says of its servers."""
+    return ", ".join(
+        f"{beat.name} ({health['name']} {health['condition']}: {health['said']})"
+        if (health := trouble_of(beat))
+        else beat.name
+        for beat in sorted(idle, key=lambda beat: beat.name)
+    )
+
+
+def _processes(beats: Iterable[Heartbeat]) -> list[Resource]:
+    return [Resource(Kind.PROCESS, beat.name) for beat in beats]
 
 
 def _last(silent: Sequence[Heartbeat], ended: Heartbeat | None) -> Any:
@@ -103,7 +123,7 @@ def examine_processes() -> Iterator[Diagnosis]:
     beats = list(Heartbeat.objects.exclude(role=Role.WORKER))
     for role, consequence in WANTED.items():
         ended = Heartbeat.ended.filter(role=role).order_by("-ended_at").first()
-        yield _role(role, [beat for beat in beats if beat.role == role], consequence, ended)
+        yield inferred(_role(role, [beat for beat in beats if beat.role == role], consequence, ended))
 
 
 def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text, ended: Heartbeat | None) -> Diagnosis:
@@ -119,14 +139,15 @@ def _role(role: Role, beats: Sequence[Heartbeat], consequence: Text, ended: Hear
             wanted=_("a broker that takes messages"),
             remedy=_("Give the broker memory or disk, or workers to empty its queues."),
         )
-    if idle:
-        return finding(
+    if idle:  # its loop turns: it says so itself that it waits
+        told = finding(
             about,
             str(role),
-            found=format_lazy(_("lives, and does nothing: {names}"), names=_names(idle)),
+            found=format_lazy(_("lives, and waits for a server: {names}"), names=_told(idle)),
             wanted=wanted,
-            remedy=format_lazy(_("Restart {names}."), names=_names(idle)),
+            remedy=_WAITS if any(map(trouble_of, idle)) else _("See in its log what it waits for, and mend that."),
         )
+        return replace(told, needs=tuple(_processes(idle)))
     return observed(
         bool(living),
         str(role),

@@ -10,7 +10,7 @@ from baton_messaging.broker.rabbitmq.declarations import misdeclared
 from baton_messaging.broker.rabbitmq.shovel import message_count
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis.doctor.examination import BROKER, DEADLINE_SECONDS, examines, or_well
-from baton_messaging.health.broker import broker_connection
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.health.diagnosis import Diagnosis, finding
 from baton_messaging.health.resource import Kind, Resource
 

@@ -3,6 +3,7 @@
 Sources: Redis' manual, "Error handling" and "ACL"; RabbitMQ's manual, "Access Control", "Memory and Disk Alarms".
 """
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -11,7 +12,9 @@ from celery import current_app
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.diagnosis.servers.broker_room import rabbitmq_room, redis_room
+from baton_messaging.diagnosis.servers.network_words import told_by_the_network
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis, Text
 from baton_messaging.health.wording import duration
@@ -34,7 +37,38 @@ _BY_WORD: Final[tuple[tuple[str, Text, str], ...]] = (
     ("CLUSTERDOWN", _("Bring the missing nodes of the cluster back."), "CLUSTER INFO"),
     ("paused_reason", _("Its clients are paused: let them go on, or wait until the pause ends."), "CLIENT UNPAUSE"),
     ("BUSY", _("A script runs without end: end it."), "SCRIPT KILL"),
+    (
+        "evicted_clients",
+        _("It ends connections to save memory: raise maxmemory-clients, or set it to 0."),
+        "CONFIG SET maxmemory-clients 0",
+    ),
+    (
+        "client_output_buffer_limit_disconnections",
+        _("It ends connections that read too slowly: raise client-output-buffer-limit, or find out who is slow."),
+        "CONFIG GET client-output-buffer-limit",
+    ),
+    (
+        "client_query_buffer_limit_disconnections",
+        _("It ends connections that send too much at once: raise client-query-buffer-limit."),
+        "CONFIG GET client-query-buffer-limit",
+    ),
+    (
+        "WRONGTYPE",
+        _("Another application writes there: give it a database of its own, and move its key away."),
+        "RENAME {key} {key}.foreign",
+    ),
+    ("time to live", _("Let the key stay, and find out who has set its end."), "PERSIST {key}"),
+    (
+        "DB index is out of range",
+        _("Correct the number of the database in CELERY_BROKER_URL, or raise databases in the server's file."),
+        "CONFIG GET databases",
+    ),
+    ("to access a key", _("Give the user back the keys that it works with (ACL)."), "ACL SETUSER {user} '~*'"),
+    ("to access a channel", _("Give the user back its channels (ACL)."), "ACL SETUSER {user} '&*'"),
+    ("permissions to run the", _("Give the user back what it may do (ACL)."), "ACL SETUSER {user} +{command}"),
 )
+_KEY: Final = re.compile(r"\bkey (\S+)")
+_COMMAND: Final = re.compile(r"to run the '([^']+)'")
 
 
 def well(health: Health) -> Text:
@@ -55,16 +89,18 @@ def product_of(health: Health) -> str:
 
 def found(health: Health) -> Text:
     """Return why the work stands still."""
-    text, server = _FOUND[health.condition], health.server or Address.current().name
+    text, server = _meaning(health), health.server or Address.current().name
     return format_lazy("{found} ({server}: {said})", found=text, server=server, said=health.said)
 
 
 def remedy(health: Health) -> tuple[Text, str]:
     """Return what mends it, and the command for that."""
     address = Address.current()
+    if (told := told_by_the_network(health.said)) and "refused" not in health.said:  # then it is to be brought back
+        return told[1], told[2].format(host=address.host, port=address.port)
     for word, text, command in () if address.is_amqp else _BY_WORD:
         if word in health.said:
-            return text, address.cli(command)
+            return text, address.cli(_filled_in(command, health.said, address))
     return (_of_rabbitmq if address.is_amqp else _of_redis)(health, address)
 
 
@@ -89,7 +125,24 @@ class Address:
 
     def cli(self, command: str) -> str:
         """Return a command for Valkey or Redis."""
-        return f"valkey-cli -h {self.host} -p {self.port} {command}"
+        number = self.vhost.strip("/")
+        database = f"-n {number} " if number not in ("", "0") else ""
+        return f"valkey-cli -h {self.host} -p {self.port} {database}{command}"
+
+
+def _meaning(health: Health) -> Any:
+    told = told_by_the_network(health.said)
+    return format_lazy(told[0], name=_("the broker")) if told else _FOUND[health.condition]
+
+
+def _filled_in(command: str, said: str, address: Address) -> str:
+    """Put the names that the server has said into a command."""
+    key, refused = _KEY.search(said), _COMMAND.search(said)
+    return command.format(
+        key=shlex.quote(key[1].rstrip(":;")) if key else "KEY",
+        command=refused[1] if refused else "@all",
+        user=address.user,
+    )
 
 
 def _of_redis(health: Health, address: Address) -> tuple[Text, str]:
@@ -111,11 +164,8 @@ def _of_redis(health: Health, address: Address) -> tuple[Text, str]:
 
 def _of_rabbitmq(health: Health, address: Address) -> tuple[Text, str]:
     vhost, user = shlex.quote(address.vhost), shlex.quote(address.user)
-    if health.condition is Condition.FULL and "limit" in health.said:
-        text = _("Close connections or queues, or raise the limit: of the vhost, or of the user.")
-        of_user = "user" in health.said.lower() and "vhost" not in health.said.lower()
-        clear = f"clear_user_limits {user} all" if of_user else f"clear_vhost_limits -p {vhost}"
-        return text, f"rabbitmqctl {clear}"
+    if "limit" in health.said and health.condition in (Condition.FULL, Condition.NOT_PERMITTED):
+        return _of_limit(health, vhost, user)
     match health.condition:
         case Condition.NOT_PERMITTED:
             text = _("Give user {user} its rights in vhost {vhost} back, or correct its password in CELERY_BROKER_URL.")
@@ -125,16 +175,27 @@ def _of_rabbitmq(health: Health, address: Address) -> tuple[Text, str]:
             text = _("Give it memory or disk, or workers to empty its queues. The outbox keeps what waits.")
             return text, f"rabbitmqctl list_queues -p {vhost} name messages memory; rabbitmq-diagnostics alarms"
         case Condition.DIFFERENT:
-            text = _("Give its queues, exchanges and policies what this release declares; see what they have.")
-            return (
-                text,
-                f"rabbitmqctl list_policies -p {vhost}; rabbitmqctl list_queues -p {vhost} name arguments policy",
-            )
+            return _of_declarations(health, vhost)
         case Condition.AWAY:
             return _away(), "rabbitmq-diagnostics status"
         case _:
             text = _("Do what the broker says. What is in the outbox waits safely.")
             return text, "rabbitmq-diagnostics check_running; rabbitmq-diagnostics alarms"
+
+
+def _of_declarations(health: Health, vhost: str) -> tuple[Text, str]:
+    concerned = list(health.facts.get("concerns", ()))
+    if len(concerned) == 1 and "inequivalent" in health.said:
+        text = _("Give the queue the arguments that this release declares; nothing is lost on the way.")
+        return text, remedy_for(concerned[0])
+    text = _("Give its queues, exchanges and policies what this release declares; see what they have.")
+    return text, f"rabbitmqctl list_policies -p {vhost}; rabbitmqctl list_queues -p {vhost} name arguments policy"
+
+
+def _of_limit(health: Health, vhost: str, user: str) -> tuple[Text, str]:
+    of_user = "user" in health.said.lower() and "vhost" not in health.said.lower()
+    clear = f"clear_user_limits {user} all" if of_user else f"clear_vhost_limits -p {vhost}"
+    return _("Close connections or queues, or raise the limit: of the vhost, or of the user."), f"rabbitmqctl {clear}"
 
 
 def _away() -> Text:

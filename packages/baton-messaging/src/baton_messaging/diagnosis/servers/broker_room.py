@@ -13,6 +13,8 @@ MIN_RABBITMQ: Final = (3, 10)
 MIN_REDIS: Final = (6, 2)
 #: Share of maxmemory, or of maxclients, above which a burst may fill it: then nothing more is taken.
 MAX_SHARE: Final = 0.8
+#: What a finding is about that may be the reason for a queue that is gone.
+EVICTED: Final = "evicted keys"
 
 
 def redis_room(facts: Mapping[str, Any], cli: str) -> Iterator[Diagnosis]:
@@ -35,9 +37,29 @@ def redis_room(facts: Mapping[str, Any], cli: str) -> Iterator[Diagnosis]:
         remedy=_("Set maxmemory-policy noeviction: any other deletes queued messages when memory is full."),
         command=f"{cli} CONFIG SET maxmemory-policy noeviction",
     )
+    yield from _evicted(facts, policy, cli)
     yield from _memory(facts, cli)
     yield from _clients(facts, cli)
     yield _persistence(facts, cli)
+
+
+def _evicted(facts: Mapping[str, Any], policy: str, cli: str) -> Iterator[Diagnosis]:
+    """Return that keys were deleted to make room: a queue is one, with all its messages."""
+    count = int(facts.get("evicted_keys") or 0)
+    if count and policy != "noeviction":
+        yield _told(
+            False,
+            EVICTED,
+            _("evicted keys"),
+            found=format_lazy(
+                _("the broker has evicted {count} keys to make room ({policy}): a queue is one"),
+                count=count,
+                policy=policy,
+            ),
+            wanted=_("none"),
+            remedy=_("Set maxmemory-policy noeviction; what was queued is sent again by the reconciler."),
+            command=f"{cli} CONFIG SET maxmemory-policy noeviction",
+        )
 
 
 def _memory(facts: Mapping[str, Any], cli: str) -> Iterator[Diagnosis]:

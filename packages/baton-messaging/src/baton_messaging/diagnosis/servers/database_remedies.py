@@ -19,6 +19,8 @@ from baton_messaging.diagnosis.servers.settings import read_only_setting
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Text
 
+#: Tables that one sentence names.
+MAX_TABLES: Final = 3
 #: Beyond this a slot that nobody reads is what fills the disk.
 MAX_KEPT_BYTES: Final = 2**30
 
@@ -111,14 +113,15 @@ def search_path_back(facts: Mapping[str, Any], names: Mapping[str, str]) -> str:
 
 
 def rights_back(missing: list[Mapping[str, Any]]) -> Remedy:
-    """Return the GRANT that gives one role back what it lacks."""
+    """Return what gives one role back what it lacks: the GRANT itself, or, of many tables, the command for all."""
     user = missing[0]["user"]
-    lacking = "; ".join(f"{one['rights']} on {one['table']}" for one in missing)
+    told = "; ".join(f"{one['rights']} on {one['table']}" for one in missing[:MAX_TABLES])
+    more = f"; … ({len(missing)})" if len(missing) > MAX_TABLES else ""
     grants = [f'GRANT {one["rights"]} ON {one["table"]} TO "{user}"' for one in missing]
     return Remedy(
-        format_lazy(_("role {user} lacks rights: {rights}"), user=user, rights=lacking),
+        format_lazy(_("role {user} lacks rights: {rights}"), user=user, rights=f"{told}{more}"),
         format_lazy(_("Give role {user} its rights back, as the owner of the tables."), user=user),
-        commands.sql(*grants),
+        f"python manage.py baton_grants {user} --apply" if more else commands.sql(*grants),
     )
 
 

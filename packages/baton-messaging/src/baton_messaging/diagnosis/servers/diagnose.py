@@ -11,7 +11,7 @@ from baton_messaging.diagnosis.servers import broker, database, machine, service
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.dependencies import resource_of_check
 from baton_messaging.health.diagnosis import Diagnosis, Status, Text, finding, unanswered
-from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.resource import BROKER, Kind, Resource
 
 _ROOMS: Final = {"database": database, "broker": broker, "machine": machine}
 _WHAT: Final = {"database": _("database"), "broker": _("broker")}
@@ -44,8 +44,11 @@ def diagnose(health: Health) -> Iterator[Diagnosis]:
 
 
 def _about(health: Health) -> Resource:
-    """Return the server, or one machine of several, by its host name."""
+    """Return the server; of machines the one of this host name, of the broker the one queue that alone is concerned."""
     about = resource_of_check(health.name)
+    concerned = list(health.facts.get("concerns", ()))
+    if about == BROKER and len(concerned) == 1:
+        return Resource(Kind.QUEUE, str(concerned[0]))
     if about.kind is Kind.MACHINE:
         return Resource(Kind.MACHINE, str(health.facts.get("hostname") or health.server or socket.gethostname()))
     return about

@@ -1,6 +1,6 @@
 """A look at the servers: by this process, now, and by each process that works, as its heartbeat has it.
 
-What those see who do the work counts before what a shell sees: a mail server that this machine reaches is of no use
+What the processes at work see counts before what a shell sees: a mail server that this machine reaches is of no use
 where the worker's machine does not. The answers of processes are some seconds, of services up to some minutes old.
 """
 
@@ -19,13 +19,12 @@ from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import CONDITIONS, duration, first_few
 from baton_messaging.models import Heartbeat
+from baton_messaging.processes.findings import COMMON
 
 #: Seconds after which what a process has seen may have passed.
 MAX_CERTAIN_AGE_SECONDS: Final = 60.0
 #: The same of database and broker, which a process in trouble looks at every five seconds: longer, and it has passed.
 MAX_COMMON_AGE_SECONDS: Final = 12.0
-#: What every process needs, and each asks so often that only what is new counts.
-COMMON: Final = ("database", "broker")
 #: What is different on each host.
 MACHINE: Final = "machine"
 
@@ -38,6 +37,11 @@ class Seen:
     hostname: str
     health: Health
     age_seconds: float
+
+    @property
+    def is_met(self) -> bool:
+        """Tell whether its own work has met it: no check has asked."""
+        return bool(self.health.facts.get("met"))
 
 
 def seen_by_processes() -> dict[str, list[Seen]]:
@@ -63,17 +67,37 @@ def compared(own: Iterable[Health], seen: Mapping[str, list[Seen]]) -> Iterator[
         elif health is not None and (not health.does_the_work or not troubled):
             yield from diagnose(health)
         elif name in COMMON and health is not None and health.condition is Condition.OK:
-            yield from diagnose(health)
-            yield from (_cut_off(one) for one in troubled if one.age_seconds < MAX_COMMON_AGE_SECONDS)
+            recent = [one for one in troubled if one.age_seconds < MAX_COMMON_AGE_SECONDS]
+            if _are_all(recent, seen[name]):
+                yield from _at_work(recent, health)
+            else:
+                yield from diagnose(health)
+                yield from (_cut_off(one) for one in _one_each(recent))
         else:  # a service, or what this process could not find out
             yield from _at_work(troubled, health)
+
+
+def _are_all(troubled: list[Seen], seen: list[Seen]) -> bool:
+    """Tell whether each of several processes is in trouble, whatever this one sees."""
+    names = {one.process for one in troubled}
+    return len(names) > 1 and names == {one.process for one in seen}
+
+
+def _one_each(troubled: list[Seen]) -> Iterator[Seen]:
+    """Return what each process says first: what its own work has met."""
+    for name in dict.fromkeys(one.process for one in troubled):
+        yield min((one for one in troubled if one.process == name), key=lambda one: not one.is_met)
 
 
 def _machines(troubled: list[Seen]) -> Iterator[Diagnosis]:
     """Return what each machine lacks, as its processes see it: file descriptors are each process's own."""
     for hostname in dict.fromkeys(one.hostname for one in troubled):
-        for diagnosis in _at_work([one for one in troubled if one.hostname == hostname], None):
+        mine = [one for one in troubled if one.hostname == hostname]
+        for diagnosis in _at_work([one for one in mine if not one.is_met], None):
             yield replace(diagnosis, about=Resource(Kind.MACHINE, hostname), what=f"machine {hostname}")
+        for one in mine:
+            for diagnosis in _at_work([one] if one.is_met else [], None):  # it keeps this process from its work
+                yield replace(diagnosis, about=Resource(Kind.PROCESS, one.process), what=one.process, stops_work=True)
 
 
 def _at_work(troubled: list[Seen], own: Health | None) -> Iterator[Diagnosis]:

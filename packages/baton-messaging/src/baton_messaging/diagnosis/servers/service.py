@@ -1,5 +1,6 @@
 """Mail, storage, and what else an app works with: its condition as a diagnosis. The platform runs these servers."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -7,9 +8,13 @@ from typing import Any, Final
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.conf import Team
+from baton_messaging.diagnosis.servers.network_words import told_by_the_network
+from baton_messaging.diagnosis.servers.smtp import told_by_smtp
+from baton_messaging.errors import TransientError
 from baton_messaging.health.certificates import WARN_DAYS
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Diagnosis, Text, finding
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Text, finding
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import duration
 
@@ -30,8 +35,15 @@ _REMEDIES: Final[Mapping[Condition, Text]] = {
     Condition.NOT_PERMITTED: _("Correct login, key or rights in the settings, or have them given back."),
     Condition.DIFFERENT: _("Compare its settings here with what it is."),
 }
+MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
+#: The name of Django's mail server among the checks.
+MAIL: Final = "mail"
 #: The settings of what Django itself knows.
-_SETTINGS: Final = {"mail": "MAILERS, EMAIL_… (EMAIL_URL)", "network": "/etc/resolv.conf"}
+_SETTINGS: Final = {
+    "remote control": "ACL SETUSER … '&*'",
+    "mail": "MAILERS, EMAIL_… (EMAIL_URL)",
+    "network": "/etc/resolv.conf",
+}
 
 
 def well(health: Health) -> Text:
@@ -44,18 +56,54 @@ def well(health: Health) -> Text:
 def found(health: Health) -> Text:
     """Return what it says."""
     words = ": ".join(part for part in (health.server, health.said) if part)
-    text = format_lazy(_FOUND[health.condition], name=health.name)
+    text = format_lazy(meaning_of(health)[0], name=health.name)
     return format_lazy("{found} ({words})", found=text, words=words)
 
 
 def remedy(health: Health) -> tuple[Text, str]:
-    """Return what is to be done, and the command for that if the check knows one."""
-    text: Text = _REMEDIES[health.condition]
-    if "certificate" in health.said:
-        text = _("Renew its certificate, or let this machine trust the one who signed it.")
+    """Return what is to be done, and a command that does it, or shows more."""
+    _meaning, text, command = meaning_of(health)
     if setting := _SETTINGS.get(health.name):
         text = format_lazy("{remedy} ({setting})", remedy=text, setting=setting)
-    return text, str(health.facts.get("command") or "")
+    return text, str(health.facts.get("command") or command)
+
+
+def meaning_of(health: Health) -> tuple[Any, Text, str]:
+    """Return what the server's words mean, the step that mends it, and a command that shows more."""
+    if health.name == MAIL and (reply := told_by_smtp(health.said)):
+        return *reply, ""
+    if told := told_by_the_network(health.said):
+        meaning, step, command = told
+        host, _colon, port = health.server.rpartition(":")
+        is_filled = bool(host) and port.isdecimal()
+        return meaning, step, command.format(host=host, port=port) if is_filled else ""
+    return _FOUND[health.condition], _REMEDIES[health.condition], ""
+
+
+def failing(name: str, error: str, owner: Team | None = None) -> Diagnosis:
+    """Return the diagnosis of a service on which consumers fail, as their error tells: no check has said so yet."""
+    said = " ".join(error.split())[:MAX_ERROR_CHARS]
+    told = (told_by_smtp(said) if name == MAIL else None) or told_by_the_network(said)
+    return finding(
+        Resource(Kind.SERVICE, name),
+        name,
+        found=format_lazy(_("{server} fails: {error}"), server=name, error=said),
+        wanted=WANTED,
+        remedy=told[1]
+        if told
+        else _("Look at that server and at its settings; what needs it is tried again by itself."),
+        owner=owner,
+        command="python manage.py doctor",
+        confidence=Confidence.LIKELY,
+        stops_work=True,
+    )
+
+
+def is_of_outside(error_class: str) -> bool:
+    """Tell whether an error of this name is one of something outside: an app's own, or the operating system's."""
+    module, _dot, name = error_class.rpartition(".")
+    found = getattr(sys.modules.get(module or "builtins"), name, None)
+    return isinstance(found, type) and issubclass(found, TransientError | OSError)
 
 
 def observations(health: Health) -> Iterator[Diagnosis]:

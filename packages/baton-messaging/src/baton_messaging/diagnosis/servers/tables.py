@@ -1,12 +1,15 @@
-"""Our tables as diagnoses: rights that a working role lacks, what may swallow rows, and slots that nobody reads.
+"""Our tables as diagnoses: rights that a working role lacks, what may swallow rows, and slots that have no reader.
 
 What has_table_privilege says is proved. That a trigger or a rule is to blame is not: it may let through what it should.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final
 
+from django.apps import apps
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -50,25 +53,33 @@ def _who_works_as(lacking: list[Mapping[str, Any]]) -> Resource:
 
 
 def guards(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:
-    """Return triggers, rules and policies on our tables that are none of ours, and may keep rows from being written."""
+    """Return triggers, rules and policies that may keep rows from being written or seen, and that no migration made.
+
+    Before our own tables they keep everything from its work; before an app's, its consumers.
+    """
     for guard in facts.get("guards") or ():
-        if not guard["may_swallow"]:
+        is_ours = guard["table"].startswith("baton_")
+        if not guard["may_swallow"] or (not is_ours and is_made_by_a_migration(guard["function"] or guard["name"])):
             continue
         name = f"{guard['kind']} {guard['name']}" + (f" ({guard['function']})" if guard.get("function") else "")
+        found = _("{name} on {table}, which no migration has made, can change, refuse, swallow or hide rows")
         yield finding(
-            resource.DATABASE,
+            resource.DATABASE if is_ours else Resource(Kind.SETTING, f"table {guard['table']}"),
             _("what stands before our tables"),
-            found=format_lazy(
-                _("{name} on {table} is none of Baton's: it can change, refuse or swallow rows"),
-                name=name,
-                table=guard["table"],
-            ),
+            found=format_lazy(found, name=name, table=guard["table"]),
             wanted=_("none"),
             remedy=format_lazy(_("Find out who made it, and take it off {table}."), table=guard["table"]),
             command=commands.sql(_DISABLE[guard["kind"]].format(**guard)),
             confidence=Confidence.LIKELY,
-            stops_work=True,
+            stops_work=is_ours,
         )
+
+
+def is_made_by_a_migration(name: str) -> bool:
+    """Tell whether a migration of an app of this project names a trigger's function, a rule, or a policy."""
+    folders = [Path(app.path) / "migrations" for app in apps.get_app_configs()]
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return any(word.search(path.read_text()) for folder in folders for path in folder.glob("*.py"))
 
 
 def unread_slots(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:

@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from baton_messaging.conf import Team
+from baton_messaging.diagnosis.triage.process_facts import InFlight
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import LockWait
 from baton_messaging.messages.position import Death, Position, position_of
@@ -70,7 +71,10 @@ class Failed:
 
 @dataclass(frozen=True)
 class DeadLetterFacts:
-    """A dead letter. ``state`` and ``reason`` are those of the model, ``refusal`` is as of an attempt."""
+    """A dead letter. ``state`` and ``reason`` are those of the model, ``refusal`` is as of an attempt.
+
+    ``is_permanent``: the consumer raised what says that no other attempt will do.
+    """
 
     pk: int
     state: str
@@ -81,6 +85,7 @@ class DeadLetterFacts:
     requested_at: datetime | None = None
     error_text: str = ""
     refusal: Diagnosis | None = None
+    is_permanent: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,58 +104,6 @@ class Held:
     def is_pause(self) -> bool:
         """Tell whether a person holds it, rather than a circuit."""
         return bool(self.by)
-
-
-@dataclass(frozen=True)
-class Process:
-    """A relay, collector, beat or worker, by its heartbeat."""
-
-    name: str
-    role: str
-    beaten_at: datetime
-    is_fresh: bool
-    is_consuming: bool
-    queues: tuple[str, ...] = ()
-    running_count: int = 0
-    last_finished_at: datetime | None = None
-    finds_broker_full: bool = False
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    ended_by: str = ""
-    unconsumed_queues: tuple[str, ...] = ()  # of its command line, given up by remote control
-    stood_still_at: datetime | None = None
-    stood_still_seconds: float = 0
-
-    def seconds_at_work(self, since: datetime, now: datetime) -> float:
-        """Return for how long it has worked since then: the time in which nothing of it ran does not count."""
-        seconds = (now - since).total_seconds()
-        is_within = self.stood_still_at is not None and self.stood_still_at > since
-        return seconds - self.stood_still_seconds if is_within else seconds
-
-    @property
-    def seen_at(self) -> datetime:
-        """Return the last moment of which it is known that it lived."""
-        return self.ended_at or self.beaten_at
-
-    @property
-    def is_at_work(self) -> bool:
-        """Tell whether it lives and does what it is for."""
-        return self.is_fresh and self.is_consuming
-
-
-@dataclass(frozen=True)
-class InFlight:
-    """A worker's heartbeat says that it has the message, in which child; ``started_at`` None: not started yet."""
-
-    process: Process
-    started_at: datetime | None
-    pid: int | None = None
-
-    def is_of(self, application: str) -> bool:
-        """Tell whether a connection of this name is the child's: ``baton worker NAME PID``, NAME cut where too long."""
-        before_pid, _space, pid = application.rpartition(" ")
-        _theirs, marker, name = before_pid.rpartition("baton worker ")
-        return bool(marker and name) and pid == str(self.pid) and self.process.name.startswith(name)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,13 @@
 """Evidence for a verdict: the trail of one delivery, in the order of its way. The same whatever the verdict is."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Final
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Future, InFlight, Process
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Future
+from baton_messaging.diagnosis.triage.evidence_of_processes import role_evidence, worker_evidence
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot
 from baton_messaging.diagnosis.triage.verdict import Phrase, phrase
 from baton_messaging.health.diagnosis import Diagnosis
-from baton_messaging.health.locks import LockWait, Session
 from baton_messaging.health.resource import Kind
 from baton_messaging.recovery.loss_rule import MARGIN
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
@@ -25,7 +24,7 @@ def trail(delivery: Delivery, facts: Facts) -> tuple[Phrase, ...]:
         *_hold(delivery),
         *_dead_letter(delivery),
         *_broker(delivery, facts),
-        *_workers(delivery, facts),
+        *worker_evidence(delivery, facts),
         *_work(delivery),
         *_inbox(delivery),
     )
@@ -68,7 +67,7 @@ def _future(future: Future) -> Iterator[Phrase]:
 
 
 def _relays(facts: Facts) -> Iterator[Phrase]:
-    yield from _role("relay", facts)
+    yield from role_evidence("relay", facts)
     if not facts.broker.answers:
         yield phrase("broker_silent", error=facts.broker.error)
     elif facts.is_broker_full:
@@ -144,7 +143,7 @@ def _broker(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
         yield phrase("taken", queue=delivery.queue)
     elif seen and seen.where == "dead letters":
         yield phrase("in_dead_letter_queue")
-        yield from _role("collector", facts)
+        yield from role_evidence("collector", facts)
     elif queue and queue.is_complete:
         yield phrase("not_in_queue", queue=delivery.queue, count=queue.waiting_count)
         yield from _recovery(delivery, queue, facts)
@@ -166,77 +165,7 @@ def _recovery(delivery: Delivery, queue: QueueSnapshot, facts: Facts) -> Iterato
     if given_up and given_up.total_count:
         yield phrase("uncollected", count=given_up.total_count)
     if queue.is_complete or is_overtaken or not queue.waiting_count:
-        yield from _role("beat", facts)
-
-
-def _role(role: str, facts: Facts) -> Iterator[Phrase]:
-    """Show the processes at work; only without any, those that were: one that was replaced is of no interest."""
-    processes = facts.of_role(role)
-    if not processes:
-        yield phrase(f"no_{role}")
-    at_work = [process for process in processes if process.is_at_work]
-    for process in at_work or processes:
-        yield _sign_of_life(role, process, facts)
-
-
-def _workers(delivery: Delivery, facts: Facts) -> Iterator[Phrase]:
-    if not delivery.is_with_the_broker:
-        return
-    workers, queue = facts.consumers_of(delivery.queue), facts.queues.get(delivery.queue)
-    at_work = [worker for worker in workers if worker.is_at_work]
-    if at_work:
-        finished = [worker.last_finished_at for worker in at_work if worker.last_finished_at]
-        yield phrase(
-            "consumed", count=len(at_work), queue=delivery.queue, running=sum(w.running_count for w in at_work)
-        )
-        if finished:
-            yield phrase("last_finished", seconds=_seconds(facts, max(finished)))
-    elif not workers:
-        yield phrase("nobody", queue=delivery.queue)
-    if queue and queue.consumer_count == 0:
-        yield phrase("no_connection", queue=delivery.queue)
-    if queue and (queue.consumer_count or 0) > len(workers):
-        yield phrase("strangers", queue=delivery.queue, count=queue.consumer_count, known=len(workers))
-    for worker in [] if at_work else workers:
-        yield _sign_of_life("worker", worker, facts)
-    if in_flight := delivery.in_flight:
-        code = "running_since" if in_flight.started_at else "reserved"
-        yield phrase(code, worker=in_flight.process.name, at=in_flight.started_at)
-        yield from _standstill(in_flight)
-    if delivery.lock:
-        yield from _lock(delivery.lock)
-
-
-def _standstill(in_flight: InFlight) -> Iterator[Phrase]:
-    process, since = in_flight.process, in_flight.started_at
-    if since and process.stood_still_at and process.stood_still_at > since:
-        yield phrase("stood_still", worker=process.name, seconds=process.stood_still_seconds, at=process.stood_still_at)
-
-
-def _lock(wait: LockWait) -> Iterator[Phrase]:
-    holder = wait.holder
-    yield phrase("waits_for_lock", seconds=wait.waits_seconds, pid=str(holder.pid))
-    who = phrase_of_session(holder)
-    yield Phrase("lock_holder", who.values)
-    if holder.statement:
-        yield phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
-
-
-def phrase_of_session(holder: Session) -> Phrase:
-    """Return who holds a lock, as a detail."""
-    return phrase(
-        "waits_for_session",
-        pid=str(holder.pid),
-        application=holder.application or "?",
-        user=holder.user or "?",
-        state=holder.state or "?",
-        at=holder.since,
-    )
-
-
-def _sign_of_life(role: str, process: Process, facts: Facts) -> Phrase:
-    state = "silent" if not process.is_fresh else "idle" if not process.is_consuming else "alive"
-    return phrase(f"{role}_{state}", name=process.name, seconds=_seconds(facts, process.beaten_at))
+        yield from role_evidence("beat", facts)
 
 
 def _work(delivery: Delivery) -> Iterator[Phrase]:
@@ -252,7 +181,3 @@ def _inbox(delivery: Delivery) -> Iterator[Phrase]:
     done = delivery.processed
     if done:
         yield phrase("processed", at=done.processed_at, ms=done.duration_ms, worker=done.worker)
-
-
-def _seconds(facts: Facts, since: datetime) -> float:
-    return max(0.0, (facts.now - since).total_seconds())

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from baton_messaging.conf import Team
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process, Work
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Work
+from baton_messaging.diagnosis.triage.process_facts import Process
 from baton_messaging.health.diagnosis import Confidence, Diagnosis
 from baton_messaging.health.locks import Session
 from baton_messaging.health.resource import Resource
@@ -77,7 +78,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Facts:
-    """All of it. ``causes``: what is wrong with the installation; ``needs``: what single consumers depend on."""
+    """All of it. ``causes``: what is wrong with the installation, whether or not it stops work.
+
+    ``needs``: what single consumers depend on.
+    """
 
     now: datetime
     platform: Team
@@ -87,7 +91,7 @@ class Facts:
     subjects: tuple[Subject, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
     processes: tuple[Process, ...] = ()
-    ended: tuple[Process, ...] = ()  # workers that said how they ended; read where no other of a queue is at work
+    ended: tuple[Process, ...] = ()  # that said how they ended, the last first; read where none of the kind is at work
     queues: Mapping[str, QueueSnapshot] = field(default_factory=dict)
     owners: Mapping[str, Team] = field(default_factory=dict)  # of queues and of apps' first queue
     platform_queue: str = ""  # through which the scheduled tasks go
@@ -99,10 +103,17 @@ class Facts:
     contradictions: tuple[Contradiction, ...] = ()  # between what the rows say and what there is
     checked_consumers: frozenset[str] = frozenset()  # whose effect was looked for
     needs: Mapping[Resource, Sequence[Resource]] = field(default_factory=dict)
+    guards: tuple[Diagnosis, ...] = ()  # what stands before an app's tables, and may keep rows from them
 
     def of_role(self, role: str) -> list[Process]:
         """Return the processes of a role."""
         return [process for process in self.processes if process.role == role]
+
+    def last_of_role(self, role: str) -> Process | None:
+        """Return the last process of a role that has ended, if none fell silent after it."""
+        ended = next((process for process in self.ended if process.role == role), None)
+        silent = max((process.seen_at for process in self.of_role(role)), default=None)
+        return ended if ended and (silent is None or ended.seen_at > silent) else None
 
     def consumers_of(self, queue: str) -> list[Process]:
         """Return the workers of a queue, dead or alive."""

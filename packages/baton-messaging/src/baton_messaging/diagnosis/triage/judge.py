@@ -11,7 +11,8 @@ from typing import Final
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.rendering import waiting_names
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
-from baton_messaging.diagnosis.triage.evidence import evidence_of, phrase_of_session, trail
+from baton_messaging.diagnosis.triage.evidence import evidence_of, trail
+from baton_messaging.diagnosis.triage.evidence_of_processes import holder_evidence
 from baton_messaging.diagnosis.triage.facts import Facts, Reach
 from baton_messaging.diagnosis.triage.rules.after_the_broker import in_the_broker, running
 from baton_messaging.diagnosis.triage.rules.before_the_broker import held, in_outbox, waits_in_database
@@ -85,7 +86,7 @@ def _database_away(facts: Facts) -> Verdict:
     """Return the verdict without the database, with what the broker says as evidence: the one that doctor has, too."""
     depths = tuple(phrase("depth_of", queue=name, count=queue.waiting_count) for name, queue in facts.queues.items())
     broker = depths if facts.broker.answers else (phrase("broker_silent", error=facts.broker.error),)
-    cause = next((one for one in facts.causes if one.about.kind is Kind.DATABASE), None)
+    cause = next((one for one in facts.causes if one.about.kind is Kind.DATABASE and one.stops_work), None)
     detail, step, database = _why_away(facts.database, cause)
     return Verdict(
         state=State.UNKNOWN,
@@ -104,10 +105,8 @@ def _why_away(database: Reach, cause: Diagnosis | None) -> tuple[Phrase, Step, t
     """Return detail, step and evidence."""
     if database.locked:
         table, holder = database.locked
-        session = Phrase("lock_holder", phrase_of_session(holder).values)
-        statement = phrase("lock_statement", pid=str(holder.pid), statement=holder.statement)
         step = Step("end_table_lock", {"pid": str(holder.pid)}, command=commands.sql(holder.ending))
-        return phrase("table_locked", table=table), step, (session, statement)
+        return phrase("table_locked", table=table), step, tuple(holder_evidence(holder))
     if cause:
         return phrase("cause", found=cause.found), step_of(cause), tuple(_of_cause(cause))
     return phrase("database_not_heard"), ASK_AGAIN, (phrase("database_silent", error=database.error),)

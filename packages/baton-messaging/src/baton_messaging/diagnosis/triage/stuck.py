@@ -1,7 +1,7 @@
 """The survey of what is stuck: older than some minutes and not settled, grouped by cause, or by verdict and consumer.
 
 The count is of all that is stuck, or says "at least"; judged one by one are the oldest. Whatever waits for the same
-cause is one group, whoever consumes it: one cause has one owner and one step.
+cause is one group, whichever consumer it is for: one cause has one owner and one step.
 """
 
 from collections import defaultdict

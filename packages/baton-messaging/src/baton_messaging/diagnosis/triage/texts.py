@@ -27,6 +27,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "relay_alive": _("relay %(name)s: last heartbeat %(seconds)s ago"),
     "relay_idle": _("relay %(name)s lives, but gets nothing to the broker"),
     "relay_silent": _("relay %(name)s: no heartbeat for %(seconds)s"),
+    "role_ended": _("no %(role)s runs; the last, %(name)s, ended %(at)s: %(by)s"),
     "broker_silent": _("the broker does not answer: %(error)s"),
     "broker_full": _("the broker is short of memory or disk: it takes no message"),
     # Attempts and holds
@@ -65,7 +66,7 @@ EVIDENCE: Final[dict[str, Promise]] = {
     "last_finished": _("the last of them finished one %(seconds)s ago"),
     "nobody": _("no worker consumes queue %(queue)s"),
     "no_connection": _("the broker counts no consumer of queue %(queue)s"),
-    "worker_idle": _("worker %(name)s lives, but takes no work"),
+    "worker_idle": _("worker %(name)s is alive, but accepts no work"),
     "worker_silent": _("worker %(name)s: no heartbeat for %(seconds)s"),
     "running_since": _("worker %(worker)s has run it since %(at)s"),
     "reserved": _("worker %(worker)s has taken it and not begun"),
@@ -98,7 +99,9 @@ DETAILS: Final[dict[str, Promise]] = {
     "before_it": _("%(count)s before it"),
     "at_most_before_it": _("at most %(count)s before it"),
     "relay_does_nothing": _("a relay lives, and nothing leaves"),
+    "relay_waits": _("a relay lives, and waits for a server"),
     "relay_is_dead": _("no relay lives"),
+    "relay_ended": _("no relay lives; the last ended %(at)s: %(by)s"),
     "broker_away": _("the broker does not answer"),
     "broker_is_full": _("the broker is full"),
     "queue_is_full": _("queue %(queue)s is full"),
@@ -120,7 +123,7 @@ DETAILS: Final[dict[str, Promise]] = {
     "no_reconciler": _("but no beat runs"),
     "no_worker_for_it": _("but no worker runs the reconciler"),
     "collector_first": _("once the dead letters are collected"),
-    "takes_nothing": _("its worker takes no work"),
+    "takes_nothing": _("its worker accepts no work"),
     "not_connected": _("the broker counts no consumer"),
     "fell_silent": _("its worker fell silent"),
     "no_worker": _("no worker"),
@@ -169,9 +172,11 @@ STEPS: Final[dict[str, Promise]] = {
         "Wait: the reconciler sends it again when queue %(queue)s is empty, or ten later messages of it are processed."
     ),
     "wait_for_canary": _("Wait for the first dead letters of the replay, or release the rest in the desk."),
-    "start_relay": _("Start or restart the relay."),
-    "start_collector": _("Start or restart the collector of dead letters."),
-    "start_beat": _("Start or restart beat."),
+    "start_relay": _("Start or restart the relay. If it ends again, its log says why."),
+    "start_relay_again": _("Mend what ended the last relay (%(by)s), then start one."),
+    "look_at_relay": _("See what the relay waits for: the doctor and its log say it. It goes on by itself."),
+    "start_collector": _("Start or restart the collector of dead letters. If it ends again, its log says why."),
+    "start_beat": _("Start or restart beat. If it ends again, its log says why."),
     "start_worker": _("Start a worker for queue %(queue)s."),
     "end_session": _(
         "Ask whose session %(pid)s is, and end it: what it has changed is rolled back. The message goes on by itself."
@@ -198,8 +203,9 @@ STEPS: Final[dict[str, Promise]] = {
     "resume": _("Resume it when the reason for the pause is gone."),
     "mend_dependency": _("Look at what it depends on (%(error)s). It is tried by itself, next at %(at)s."),
     "replay": _("Read the dead letter, mend the cause, then replay or discard it."),
+    "replay_signed_anew": _("All processes that are known here sign with one key now: replay it."),
     "decided": _("Nothing: a person has discarded it. It can be restored in the desk."),
-    "repeat_work": _("Mend the cause, then ask for it again."),
+    "repeat_work": _("Fix the cause, then ask for it again."),
     "mend_never_heard_of": _(
         "Compare the id with the page or the log. If it is right, its transaction never committed."
     ),

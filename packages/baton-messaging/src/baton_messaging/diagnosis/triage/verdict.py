@@ -68,7 +68,7 @@ class Verdict:
     detail: Phrase | None = None
     evidence: tuple[Phrase, ...] = ()
     open_questions: tuple[Phrase, ...] = ()
-    confidence: Confidence = Confidence.SURE
+    confidence: Confidence = Confidence.LIKELY
     cause: Diagnosis | None = None
 
 

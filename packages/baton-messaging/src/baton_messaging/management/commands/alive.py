@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import DatabaseError
 
+from baton_messaging.health.refusals import classify
 from baton_messaging.management.command import BaseCommand
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.processes.liveness import life_of
@@ -28,7 +29,7 @@ class Command(BaseCommand):
         try:
             life = life_of(role, name)
         except DatabaseError as error:
-            self.stdout.write(f"Cannot tell: the database does not answer ({type(error).__name__}).")
+            self.stdout.write(f"Cannot tell: the database does not answer ({classify(error).said}).")
             return
         self.stdout.write(f"{life.why}.")
         if not life.is_alive:

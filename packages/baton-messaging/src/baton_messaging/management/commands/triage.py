@@ -93,7 +93,7 @@ class Command(BaseCommand):
         for answer in report.verdicts:
             self.stdout.write(f"{answer.consumer or report.id}: {answer.state_text}")
             self.stdout.write(f"  whose   {answer.owner}")
-            self.stdout.write(f"  sure    {answer.confidence_text}")
+            self.stdout.write(f"  certain {answer.confidence_text}")
             for line in (*answer.evidence, *answer.open_questions):
                 self.stdout.write(f"          {line}")
             self.stdout.write(f"  next    {answer.next_step.text}")

@@ -44,15 +44,22 @@ def cumulated(counts: Sequence[int], bounds: Sequence[float]) -> list[int]:
     return list(accumulate(counts)) if counts else [0] * (len(bounds) + 1)
 
 
-def quantile(share: float, counts: Iterable[int], bounds: Sequence[float]) -> float | None:
+def quantile(
+    share: float, counts: Iterable[int], bounds: Sequence[float], *, total: float | None = None
+) -> float | None:
     """Return the seconds that ``share`` of them did not exceed, read evenly within its bucket; None of nothing.
 
-    What lies above the last bound is told as that bound.
+    ``total``, the sum of all, bounds what a bucket of a few can hold: one message of 72 s is not told as 280 s because
+    its bucket ends at 300 s. What lies above the last bound is told as that bound; one alone, as what is left.
 
     >>> quantile(0.5, [0, 10, 0], (1.0, 2.0))
     1.5
     >>> quantile(0.5, [0, 0, 3], (1.0, 2.0))
     2.0
+    >>> quantile(0.95, [0, 0, 1], (60.0, 300.0), total=400.0)
+    400.0
+    >>> quantile(0.95, [9, 1, 0], (60.0, 300.0), total=72.5)
+    72.5
     >>> quantile(0.5, [], (1.0, 2.0)) is None
     True
     """
@@ -61,9 +68,21 @@ def quantile(share: float, counts: Iterable[int], bounds: Sequence[float]) -> fl
     if not wanted:
         return None
     below = 0
-    for place, count in enumerate(counted[: len(bounds)]):
+    for place, count in enumerate(counted):
         if below + count >= wanted:
-            lower = bounds[place - 1] if place else 0.0
-            return lower + (bounds[place] - lower) * (wanted - below) / count
+            return _within(place, (wanted - below) / count, counted, bounds, total)
         below += count
     return bounds[-1]
+
+
+def _within(place: int, part: float, counts: Sequence[int], bounds: Sequence[float], total: float | None) -> float:
+    """Read a bucket evenly, between its bounds and not above what the sum leaves for one of it."""
+    lowers = [0.0, *bounds]
+    lower, is_last = lowers[place], place == len(bounds)
+    if total is None:
+        return lower if is_last else lower + (bounds[place] - lower) * part
+    others = sum(count * low for count, low in zip(counts, lowers, strict=False)) - lower
+    most = max(total - others, lower)
+    if is_last:
+        return most if counts[place] == 1 else lower
+    return min(lower + (bounds[place] - lower) * part, most)

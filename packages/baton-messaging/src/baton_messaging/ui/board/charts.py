@@ -100,7 +100,7 @@ def _chart(key: str, now: datetime, *, minutes: int, unit: int) -> Chart:
 def _rows(first: datetime, step: timedelta) -> Any:
     slot = Func(Value(step), F("minute"), Value(_ORIGIN), function="date_bin", output_field=DateTimeField())
     lags = {f"lag_{place}": Sum(f"lag_counts__{place}") for place in range(len(LAG_BOUNDS) + 1)}
-    sums = {"processed": Sum("processed_count"), "failed": Sum("failed_count"), **lags}
+    sums = {"processed": Sum("processed_count"), "failed": Sum("failed_count"), "lag_sum": Sum("lag_seconds"), **lags}
     return Minute.objects.since(first).annotate(slot=slot).values("slot").order_by("slot").annotate(**sums)
 
 
@@ -108,7 +108,7 @@ def _slot(began_at: datetime, row: dict[str, Any] | None) -> Slot:
     if row is None:
         return Slot(began_at)
     lags = [row[f"lag_{place}"] or 0 for place in range(len(LAG_BOUNDS) + 1)]
-    return Slot(began_at, row["processed"], row["failed"], quantile(0.95, lags, LAG_BOUNDS))
+    return Slot(began_at, row["processed"], row["failed"], quantile(0.95, lags, LAG_BOUNDS, total=row["lag_sum"]))
 
 
 def _bar(slot: Slot, x: float, width: float, scale: float) -> Bar:

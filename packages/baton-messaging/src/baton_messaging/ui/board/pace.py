@@ -35,6 +35,8 @@ def paces(now: datetime) -> dict[str, Pace]:
     sums = {
         "processed": Sum("processed_count"),
         "failed": Sum("failed_count"),
+        "duration_sum": Sum("duration_seconds"),
+        "lag_sum": Sum("lag_seconds"),
         **{f"duration_{place}": Sum(f"duration_counts__{place}") for place in range(len(DURATION_BOUNDS) + 1)},
         **{f"lag_{place}": Sum(f"lag_counts__{place}") for place in range(len(LAG_BOUNDS) + 1)},
     }
@@ -49,8 +51,8 @@ def _pace(row: dict[str, Any], rate: float) -> Pace:
         rate_per_minute=rate,
         processed_count=row["processed"] or 0,
         failed_count=row["failed"] or 0,
-        duration_p50=quantile(0.5, durations, DURATION_BOUNDS),
-        duration_p95=quantile(0.95, durations, DURATION_BOUNDS),
-        lag_p50=quantile(0.5, lags, LAG_BOUNDS),
-        lag_p95=quantile(0.95, lags, LAG_BOUNDS),
+        duration_p50=quantile(0.5, durations, DURATION_BOUNDS, total=row["duration_sum"]),
+        duration_p95=quantile(0.95, durations, DURATION_BOUNDS, total=row["duration_sum"]),
+        lag_p50=quantile(0.5, lags, LAG_BOUNDS, total=row["lag_sum"]),
+        lag_p95=quantile(0.95, lags, LAG_BOUNDS, total=row["lag_sum"]),
     )

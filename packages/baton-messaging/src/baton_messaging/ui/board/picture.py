@@ -46,6 +46,19 @@ class ConsumerStation:
         """Tell whether somebody should look."""
         return bool(self.dead_count or self.circuit)
 
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether there is nothing to say: no work in an hour, none under way, and nothing wrong."""
+        pace = self.pace
+        return not (
+            pace.processed_count
+            or pace.failed_count
+            or self.running_count
+            or self.retrying_count
+            or self.is_in_trouble
+            or self.pause
+        )
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -56,6 +69,16 @@ class Lane:
     taken_count: int
     worker_count: int
     consumers: Sequence[ConsumerStation]
+
+    @property
+    def busy_consumers(self) -> list[ConsumerStation]:
+        """Return those that have figures to show."""
+        return [consumer for consumer in self.consumers if not consumer.is_idle]
+
+    @property
+    def idle_consumers(self) -> list[ConsumerStation]:
+        """Return those that are only named."""
+        return [consumer for consumer in self.consumers if consumer.is_idle]
 
 
 @dataclass(frozen=True)

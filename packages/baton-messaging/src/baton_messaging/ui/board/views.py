@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from baton_messaging.audit.rights import Right
 from baton_messaging.diagnosis.problems import problems
 from baton_messaging.models import Recovery
-from baton_messaging.recovery.findings import findings
+from baton_messaging.models.statistics import Rollup
 from baton_messaging.ui.board.charts import HEIGHT, WIDTH, charts
 from baton_messaging.ui.board.picture import picture
 from baton_messaging.ui.frame import frame
@@ -38,7 +38,9 @@ def board(request: HttpRequest) -> HttpResponse:
 
 
 def _live() -> dict[str, Any]:
-    return {"problems": problems(), "picture": picture(), "now": timezone.now()}
+    now, age_seconds = timezone.now(), Rollup.objects.age_seconds()
+    counted_at = None if age_seconds is None else now - timedelta(seconds=age_seconds)
+    return {"problems": problems(), "picture": picture(), "now": now, "counted_at": counted_at}
 
 
 def _charts() -> dict[str, Any]:
@@ -48,6 +50,5 @@ def _charts() -> dict[str, Any]:
         "charts": charts(now),
         "width": WIDTH,
         "height": HEIGHT,
-        "findings": findings(),
         "recoveries": recoveries,
     }

@@ -1,10 +1,12 @@
 """Lists of the desk: groups of equal failures, dead letters to search and tick, and the audit."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.db.models import Count, Min, Q
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -13,14 +15,22 @@ from baton_messaging.dead_letters.operations.groups import groups_of
 from baton_messaging.dead_letters.operations.replay import advance
 from baton_messaging.dead_letters.operations.resolve import resolve_applied
 from baton_messaging.dead_letters.operations.selection import Selection
-from baton_messaging.diagnosis.dead_letters import explained
+from baton_messaging.diagnosis.dead_letters import explained, with_owners
 from baton_messaging.models import AuditEntry, DeadLetter, Replay
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models.dead_letter import Reason, State
 from baton_messaging.ui.desk.forms import SearchForm
 from baton_messaging.ui.desk.pages import page
 
 PAGE_SIZE = 50
 FILTERS = frozenset({"reason", "consumer", "since", "until"})
+MAX_NAMED = 10  # numbers of dead letters that a page names
+_NAMES = {
+    "consumer": _("Consumer"),
+    "owner": _("Owner"),
+    "text": _("Search"),
+    "since": _("Died from (UTC)"),
+    "until": _("Died before (UTC)"),
+}
 _IGNORED = frozenset({"page", "csrfmiddlewaretoken"})
 
 
@@ -67,8 +77,10 @@ def listing(request: HttpRequest) -> HttpResponse:
         status=400 if refusal else 200,
         form=SearchForm(initial=selection.as_dict()),
         selection=selection,
+        words=in_words(selection),
         query=query_of(selection),
         dead_letters=found,
+        rows=with_owners(found),
         refusal=refusal,
         is_filtered=bool(selection.as_dict().keys() & FILTERS),
     )
@@ -83,6 +95,36 @@ def selection_of(values: QueryDict) -> Selection:
     if ticked:
         return Selection.of({"ids": ",".join(ticked)})
     return Selection.of({name: value for name, value in values.items() if name not in _IGNORED})
+
+
+def in_words(selection: Selection) -> list[str]:
+    """Say what a selection means, for people: no hash of a group, no list of hundreds of numbers."""
+    return [text for text in (_named(name, value) for name, value in selection.as_dict().items()) if text]
+
+
+def _named(name: str, value: Any) -> str:
+    match name:
+        case "ids":
+            shown = ", ".join(str(number) for number in value[:MAX_NAMED])
+            return gettext("dead letters %(numbers)s") % {"numbers": shown + (" …" if len(value) > MAX_NAMED else "")}
+        case "group":
+            return _group_in_words(str(value))
+        case "replay":
+            return gettext("of replay %(number)s") % {"number": value}
+        case "state":
+            return str(State(value).label)
+        case "reason":
+            return str(Reason(value).label)
+        case _:
+            return f"{_NAMES[name]}: {value}"
+
+
+def _group_in_words(fingerprint: str) -> str:
+    one = Selection(group=fingerprint).dead_letters().only("consumer", "reason", "error_class").first()
+    if one is None:
+        return gettext("a group without dead letters")
+    error = one.error_class or one.get_reason_display()
+    return gettext("the group of %(error)s in %(consumer)s") % {"error": error, "consumer": one.consumer}
 
 
 def query_of(selection: Selection) -> str:

@@ -23,7 +23,7 @@ from baton_messaging.models.audit import Action
 from baton_messaging.models.dead_letter import State
 from baton_messaging.routing.subscriptions import all_consumers, subscriptions_of
 from baton_messaging.ui.desk.forms import OptionalWhyForm, RedirectForm, ReplayForm, WhyForm
-from baton_messaging.ui.desk.lists import query_of, selection_of
+from baton_messaging.ui.desk.lists import in_words, query_of, selection_of
 from baton_messaging.ui.desk.pages import actor_of, demand, page, refusal_page, refuse_unpermitted
 
 
@@ -81,7 +81,7 @@ class OperationPage(View):
     def _form_page(self, selection: Selection, form: forms.Form, *, status: int = 200) -> HttpResponse:
         context = {
             "form": form,
-            "selection": selection.as_dict(),
+            "words": in_words(selection),
             "query": query_of(selection),
             **self.about(selection),
         }

@@ -15,13 +15,9 @@ from baton_messaging.broker.inspect.find import Search, locate
 from baton_messaging.database.deadline import Deadline
 from baton_messaging.diagnosis.triage.facts import ANSWERS, Reach
 from baton_messaging.diagnosis.triage.gather.deadline import search_seconds
-from baton_messaging.diagnosis.triage.gather.reach import reason
+from baton_messaging.diagnosis.triage.gather.reach import reach_of
 from baton_messaging.health.answers import Answer, NoAnswer, Question
-from baton_messaging.health.broker import broker_connection
-from baton_messaging.health.condition import Condition
-from baton_messaging.health.diagnosis import Confidence
-from baton_messaging.health.refusals import of_server
-from baton_messaging.health.run import is_silence
+from baton_messaging.health.broker_connection import broker_connection
 from baton_messaging.messages.message_ids import ids_in_body
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 
@@ -51,15 +47,7 @@ def snapshot_of(answer: Answer[Any]) -> BrokerSnapshot:
     if answer.value is not None:
         snapshot: BrokerSnapshot = answer.value
         return snapshot
-    return BrokerSnapshot(Reach(False, reason(answer.error), _confidence(answer.error)))
-
-
-def _confidence(error: Exception | None) -> Confidence:
-    """Return how sure it is that the broker keeps us waiting: what it says is proved, silence only likely."""
-    refusal = of_server(error) if error else None
-    if error is None or isinstance(error, NoAnswer) or refusal is None or is_silence(refusal.said):
-        return Confidence.LIKELY
-    return Confidence.OPEN if refusal.condition is Condition.NOT_KNOWN else Confidence.SURE
+    return BrokerSnapshot(reach_of(answer.error or NoAnswer(answer.seconds), "broker"))
 
 
 def _read(queues: Collection[str], message_ids: Collection[str], seconds: float, deadline: Deadline) -> BrokerSnapshot:

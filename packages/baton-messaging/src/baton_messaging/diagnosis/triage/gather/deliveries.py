@@ -1,39 +1,30 @@
 """Deliveries put together from a snapshot: each message on its way to each consumer."""
 
-import shlex
-import sys
-from collections.abc import Iterable, Iterator
-from typing import Any
-from uuid import UUID
-
-from celery import current_app
+from collections.abc import Collection, Iterable, Iterator
 
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.diagnosis.message_states import Place
-from baton_messaging.diagnosis.triage.delivery_facts import (
-    DeadLetterFacts,
-    Delivery,
-    Failed,
-    Future,
-    Held,
-    InFlight,
-    Limits,
-    Process,
-    Processed,
-    Published,
-    Sighting,
-    Where,
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Future, Sighting, Where
+from baton_messaging.diagnosis.triage.gather.processes import in_flight_of
+from baton_messaging.diagnosis.triage.gather.rows import (
+    dead_letter_facts,
+    failed_facts,
+    held_facts,
+    limits_facts,
+    processed_facts,
+    published_facts,
 )
-from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, in_flight_of
+from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
-from baton_messaging.errors import TransientError
+from baton_messaging.diagnosis.triage.process_facts import InFlight, Process
 from baton_messaging.events import is_known
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.locks import LockWait
 from baton_messaging.health.resource import Kind, Resource
-from baton_messaging.models import Attempt, Circuit, DeadLetter, FutureMessage, OutboxMessage, Pause, ProcessedMessage
-from baton_messaging.models.dead_letter import RELAY, State
-from baton_messaging.routing.ownership import owner_of, queue_name_of
+from baton_messaging.models import Attempt, DeadLetter, FutureMessage, OutboxMessage
+from baton_messaging.models.dead_letter import RELAY
+from baton_messaging.models.heartbeat import Role
+from baton_messaging.routing.ownership import owner_as_kept, owner_of, queue_name_of
 from baton_messaging.routing.queues import DEAD_LETTER_QUEUE
 from baton_messaging.routing.subscriptions import subscriptions_of
 
@@ -96,26 +87,42 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
         event=event,
         message_id=message_id,
         queue=queue_name_of(consumer),
-        owner=owner_of(consumer),
-        limits=_limits(consumer),
-        published=_published(row, consumer, snapshot) if row else None,
-        processed=_processed(standing.processed),
-        failed=_failed(failed, snapshot),
-        dead_letter=_dead_letter(dead_letter, snapshot),
-        held=_held(snapshot, consumer, event, key, message_id),
+        owner=owner_as_kept(consumer, dead_letter.owner if dead_letter else ""),
+        limits=limits_facts(consumer),
+        published=published_facts(row, consumer, snapshot) if row else None,
+        processed=processed_facts(standing.processed),
+        failed=failed_facts(failed, snapshot),
+        dead_letter=dead_letter_facts(dead_letter, snapshot),
+        held=held_facts(snapshot, consumer, event, key, message_id),
         in_flight=in_flight,
         seen=_sighting(standing.place, snapshot),
         lock=_lock(in_flight, snapshot),
     )
 
 
-def needs_of(consumers: Iterable[str], processes: Iterable[Process] = ()) -> dict[Resource, list[Resource]]:
-    """Return what each consumer needs, and each queue that a worker gave up: that worker."""
+def needs_of(consumers: Iterable[str], processes: Collection[Process] = ()) -> dict[Resource, list[Resource]]:
+    """Return what each consumer needs, each queue that a worker gave up, what has none at work, a role of one."""
     needs = needs_of_consumers(consumers)
+    served: set[Resource] = set()
     for process in processes:
-        for queue in process.unconsumed_queues:
-            needs.setdefault(Resource(Kind.QUEUE, queue), []).append(Resource(Kind.PROCESS, process.name))
+        if process.is_at_work:
+            served.update(_places_of(process))
+    for process in processes:
+        given_up = [Resource(Kind.QUEUE, queue) for queue in process.unconsumed_queues]
+        for place in (*given_up, *(place for place in _places_of(process) if place not in served)):
+            needs.setdefault(place, []).append(Resource(Kind.PROCESS, process.name))
+    for role in ("relay", "collector", "beat"):
+        living = [process.name for process in processes if process.role == role and process.is_fresh]
+        if len(living) == 1:
+            needs[Resource(Kind.ROLE, role)] = [Resource(Kind.PROCESS, living[0])]
     return needs
+
+
+def _places_of(process: Process) -> list[Resource]:
+    """Return what has a process of its kind: a queue a worker, a role itself."""
+    if process.role == Role.WORKER:
+        return [Resource(Kind.QUEUE, queue) for queue in process.queues]
+    return [Resource(Kind.ROLE, process.role)]
 
 
 def _lock(in_flight: InFlight | None, snapshot: Snapshot) -> LockWait | None:
@@ -132,100 +139,13 @@ def _bare(dead_letter: DeadLetter, snapshot: Snapshot) -> Delivery:
         event=dead_letter.event_name,
         message_id=None,
         queue=queue_name_of(consumer),
-        owner=owner_of(consumer),
-        dead_letter=_dead_letter(dead_letter, snapshot),
+        owner=owner_as_kept(consumer, dead_letter.owner),
+        dead_letter=dead_letter_facts(dead_letter, snapshot),
     )
 
 
 def _event_of(attempt: Attempt | None) -> str:
     return str(attempt.envelope.get("name", "")) if attempt else ""
-
-
-def _limits(consumer: str) -> Limits:
-    task: Any = current_app.tasks.get(consumer)
-    if task is None:
-        return Limits()
-    return Limits(
-        max_attempts=(task.max_retries or 0) + 1,
-        hard_limit_seconds=task.time_limit or 0,
-        max_delay_seconds=getattr(task, "retry_backoff_max", 0),
-    )
-
-
-def _published(row: OutboxMessage, consumer: str, snapshot: Snapshot) -> Published:
-    return Published(
-        occurred_at=row.occurred_at,
-        published_at=row.published_at,
-        is_sent=row.is_sent_to(consumer),
-        available_at=row.available_at,
-        refusal=_refusal(row.last_error, consumer),
-        ahead_count=snapshot.ahead.get(row.pk, 0),
-    )
-
-
-def _refusal(last_error: str, consumer: str) -> str:
-    """Return what the relay noted for this consumer ("consumer: error; consumer: error")."""
-    mine = f"{consumer}: "
-    return next((part.removeprefix(mine) for part in last_error.split("; ") if part.startswith(mine)), "")
-
-
-def _processed(row: ProcessedMessage | None) -> Processed | None:
-    return Processed(row.processed_at, row.duration_ms, row.worker) if row else None
-
-
-def _failed(row: Attempt | None, snapshot: Snapshot) -> Failed | None:
-    if row is None:
-        return None
-    return Failed(
-        row.attempt,
-        row.error_class,
-        row.failed_at,
-        row.due_at,
-        row.sent_at,
-        row.claimed_until,
-        row.error_message,
-        _is_transient(row.error_class),
-        snapshot.refusal_of(row) if row.sent_at is None else None,
-    )
-
-
-def _is_transient(error_class: str) -> bool:
-    """Tell whether an error of this name is one of something outside: an app's own, or the operating system's."""
-    module, _dot, name = error_class.rpartition(".")
-    found = getattr(sys.modules.get(module or "builtins"), name, None)
-    return isinstance(found, type) and issubclass(found, TransientError | OSError)
-
-
-def _dead_letter(row: DeadLetter | None, snapshot: Snapshot) -> DeadLetterFacts | None:
-    if row is None:
-        return None
-    return DeadLetterFacts(
-        pk=row.pk,
-        state=row.state,
-        reason=row.reason,
-        error_class=row.error_class,
-        died_at=row.died_at,
-        attempt_count=row.attempt_count,
-        requested_at=row.requested_at,
-        error_text=row.error_message,
-        refusal=snapshot.refusal_of(row) if row.state == State.OPEN else None,
-    )
-
-
-def _held(snapshot: Snapshot, consumer: str, event: str, key: str, message_id: UUID) -> Held | None:
-    hold = snapshot.states.holds.on(consumer, event_name=event, key=key, message_id=message_id)
-    cause = hold.cause if hold else None
-    if isinstance(cause, Pause):
-        words = [cause.consumer] if cause.consumer else [f"--event={cause.event_name}", f"--key={cause.key}"]
-        return Held(cause.paused_at, by=cause.paused_by, why=cause.why, resume=shlex.join(words))
-    if isinstance(cause, Circuit) and cause.opened_at:
-        return Held(
-            cause.opened_at,
-            error_class=cause.error_class,
-            next_probe_at=cause.next_probe_at,
-            is_transient=_is_transient(cause.error_class),
-        )
-    return None
 
 
 def _sighting(place: Place, snapshot: Snapshot) -> Sighting | None:

@@ -1,11 +1,12 @@
 """Facts about what was looked up, gathered within two seconds; what could not be learnt is noted in them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 from baton_messaging.conf import Queue, Team, baton
+from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
 from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
@@ -14,12 +15,16 @@ from baton_messaging.diagnosis.triage.gather.servers import ask_servers
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.subjects import find_subjects
-from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.dependencies import checks_of
+from baton_messaging.health.diagnosis import Confidence, Diagnosis
 from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.resource import Kind
+from baton_messaging.health.run import run_checks
 from baton_messaging.routing.ownership import platform_owner
 
 DAY_SECONDS: Final = 86_400
+#: For the services on which something has failed.
+SERVICE_SECONDS: Final = 0.5
 #: For the servers when the database has used up its second without an answer.
 REST_SECONDS: Final = 0.8
 #: When they were asked before a table turned out to be locked, which took its time.
@@ -31,7 +36,29 @@ def gather(lookups: Sequence[Lookup]) -> list[Facts]:
     snapshot = take_snapshot(lookups)
     causes = _with_read_only(snapshot.servers.causes)
     subjects = find_subjects({lookup.key: lookup.events for lookup in lookups if lookup.is_subject})
-    return [_facts(lookup, snapshot, causes, subjects.get(lookup.key, ())) for lookup in lookups]
+    found = [_facts(lookup, snapshot, causes, subjects.get(lookup.key, ())) for lookup in lookups]
+    services = tuple(_failing_services(found))
+    return [replace(facts, causes=(*facts.causes, *services)) for facts in found] if services else found
+
+
+def _failing_services(found: Iterable[Facts]) -> Iterator[Diagnosis]:
+    """Ask the services on which something has failed, unless the processes have told of them. It is our view only."""
+    told = {cause.about.name for facts in found for cause in facts.causes if cause.about.kind is Kind.SERVICE}
+    failed = {delivery.consumer for facts in found for delivery in facts.deliveries if _may_be_services(delivery)}
+    names = {name for consumer in failed for name in checks_of(consumer)} - told
+    for health in run_checks(sorted(names), deadline_seconds=SERVICE_SECONDS) if names else ():
+        if not health.does_the_work:
+            yield from (replace(one, confidence=Confidence.LIKELY) for one in diagnose(health) if one.stops_work)
+
+
+def _may_be_services(delivery: Delivery) -> bool:
+    """Tell whether it failed, and a server that its consumer depends on may be to blame."""
+    failed, work, dead_letter = delivery.failed, delivery.work, delivery.dead_letter
+    return (
+        (failed is not None and failed.is_transient and failed.sent_at is None)
+        or (work is not None and work.state == "failed")
+        or (dead_letter is not None and dead_letter.state == "open" and dead_letter.reason == "retries_spent")
+    )
 
 
 def _with_read_only(causes: tuple[Diagnosis, ...]) -> tuple[Diagnosis, ...]:
@@ -79,6 +106,7 @@ def _facts(lookup: Lookup, snapshot: Snapshot, causes: tuple[Diagnosis, ...], su
         causes=causes,
         contradictions=snapshot.servers.contradictions.get(lookup.key, ()),
         checked_consumers=snapshot.servers.checked_consumers,
+        guards=snapshot.servers.guards,
         needs=needs_of({delivery.consumer for delivery in deliveries}, snapshot.processes),
     )
 

@@ -1,4 +1,4 @@
-"""Reach: does the database answer, and if not, is that its own doing?
+"""Reach: does a server answer, and if not, is that its own doing?
 
 What it says itself is proved. Silence is held against it only where this process had the time to listen, and then it is
 likely: a page must answer in two seconds, which a busy server may take. What is said of it is what doctor says.
@@ -19,6 +19,7 @@ from baton_messaging.health.diagnosis import Confidence, Diagnosis
 from baton_messaging.health.locks import Session, table_locks
 from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.refusals import of_server
+from baton_messaging.health.run import is_silence
 
 CONNECT_SECONDS: Final = 0.8
 _LOCK_NOT_AVAILABLE: Final = "55P03"
@@ -30,14 +31,15 @@ def database_reach() -> Reach:
     return reach_of(error) if error else Reach()
 
 
-def reach_of(error: Exception) -> Reach:
+def reach_of(error: Exception, server: str = "database") -> Reach:
     """Return what an error says of a server. What this process is short of says nothing of it."""
     refusal = of_server(error)
-    if isinstance(error, NoAnswer):
-        return Reach(False, reason(error), Confidence.LIKELY, cause=_cause(Condition.AWAY, f"{error}: no connection"))
+    if isinstance(error, NoAnswer) or is_silence(refusal.said):
+        cause = _cause(server, Condition.AWAY, f"{refusal.said}: no connection")
+        return Reach(False, reason(error), Confidence.LIKELY, cause=cause)
     if refusal.condition is Condition.NOT_KNOWN:
         return Reach(False, reason(error), Confidence.OPEN)
-    return Reach(False, reason(error), cause=_cause(refusal.condition, refusal.said))
+    return Reach(False, reason(error), cause=_cause(server, refusal.condition, refusal.said))
 
 
 def heard(reach: Reach, own_time: OwnTime) -> Reach:
@@ -72,13 +74,13 @@ def read_only_cause() -> Diagnosis | None:
         cursor.execute("SELECT pg_is_in_recovery()")
         (is_in_recovery,) = cursor.fetchone()
     facts = {"server": {"is_in_recovery": is_in_recovery}}
-    return _cause(Condition.READ_ONLY, "transaction_read_only is on", facts)
+    return _cause("database", Condition.READ_ONLY, "transaction_read_only is on", facts)
 
 
-def _cause(condition: Condition, said: str, facts: dict[str, Any] | None = None) -> Diagnosis:
+def _cause(name: str, condition: Condition, said: str, facts: dict[str, Any] | None = None) -> Diagnosis:
     settings = connection.settings_dict
     server = f"{settings['HOST'] or 'localhost'}:{settings['PORT'] or 5432}/{settings['NAME']}"
-    return next(diagnose(Health("database", condition, said, server, facts=facts or {})))
+    return next(diagnose(Health(name, condition, said, server if name == "database" else "", facts=facts or {})))
 
 
 def _table_lock(deadline: Deadline) -> tuple[str, Session] | None:

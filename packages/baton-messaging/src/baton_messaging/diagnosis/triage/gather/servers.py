@@ -10,7 +10,7 @@ from typing import Any, Final
 import structlog
 
 from baton_messaging.database.deadline import Deadline
-from baton_messaging.diagnosis.installation import current_causes
+from baton_messaging.diagnosis.installation import current_findings
 from baton_messaging.diagnosis.triage.gather.broker import (
     BrokerSnapshot,
     broker_question,
@@ -21,6 +21,7 @@ from baton_messaging.diagnosis.triage.gather.reach import heard
 from baton_messaging.health.answers import Answer, NoAnswer, Question, answers_within
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.own_time import OwnTime
+from baton_messaging.health.resource import Kind
 from baton_messaging.recovery.findings import Contradiction, checked_consumers, contradicting
 
 #: Of the deadline, for what is made of the looks: one of them may take all the time that it has.
@@ -37,6 +38,7 @@ class ServersSnapshot:
     causes: tuple[Diagnosis, ...] = ()
     contradictions: dict[str, tuple[Contradiction, ...]] = field(default_factory=dict)  # by key
     checked_consumers: frozenset[str] = frozenset()  # whose effect was looked for
+    guards: tuple[Diagnosis, ...] = ()
 
 
 def ask_servers(
@@ -56,17 +58,23 @@ def ask_servers(
     own_time = OwnTime()
     answers = answers_within(seconds, questions)
     broker = snapshot_of(answers["broker"])
+    reach = heard(broker.reach, own_time)
+    findings: tuple[Diagnosis, ...] = _value(answers["causes"], without=())
+    causes = tuple(one for one in findings if one.stops_work)
+    if reach.cause and not any(cause.about == reach.cause.about for cause in causes):
+        causes = (*causes, reach.cause)
     contradictions = _value(answers.get("contradictions"), without=None)
     return ServersSnapshot(
-        replace(broker, reach=heard(broker.reach, own_time)),
-        _value(answers["causes"], without=()),
+        replace(broker, reach=reach),
+        causes,
         {key: tuple(found) for key, found in (contradictions or {}).items()},
         frozenset() if contradictions is None else checked_consumers(),
+        tuple(one for one in findings if one.about.kind is Kind.SETTING and one.about.name.startswith("table ")),
     )
 
 
 def _causes(deadline: Deadline) -> tuple[Diagnosis, ...]:
-    return current_causes(deadline.earlier(COMPARISON_SECONDS).seconds_left)
+    return current_findings(deadline.earlier(COMPARISON_SECONDS).seconds_left)
 
 
 def _value(answer: Answer[Any] | None, *, without: Any) -> Any:

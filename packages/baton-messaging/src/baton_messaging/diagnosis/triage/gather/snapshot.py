@@ -19,21 +19,21 @@ from baton_messaging.broker.inspect.find import Find
 from baton_messaging.conf import baton
 from baton_messaging.diagnosis.message_states import MessageStates, Place
 from baton_messaging.diagnosis.refused_statements import cause_of_refusal
-from baton_messaging.diagnosis.triage.delivery_facts import InFlight, Process
+from baton_messaging.diagnosis.servers.policies import cause_of_expiry
 from baton_messaging.diagnosis.triage.facts import QueueSnapshot
+from baton_messaging.diagnosis.triage.gather.processes import ended_processes, read_processes
 from baton_messaging.diagnosis.triage.gather.servers import ServersSnapshot, ask_servers
 from baton_messaging.diagnosis.triage.lookup import Lookup
+from baton_messaging.diagnosis.triage.process_facts import InFlight, Process
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import LockWait, lock_waits
-from baton_messaging.models import Attempt, DeadLetter, Heartbeat, OutboxMessage
+from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
 from baton_messaging.models.dead_letter import State
-from baton_messaging.models.heartbeat import Trouble
 from baton_messaging.recovery.loss_rule import MARGIN
 from baton_messaging.recovery.queue_states import served_until
 from baton_messaging.routing.ownership import queue_name_of
 from baton_messaging.routing.subscriptions import subscriptions_of
 
-MAX_ENDED: Final = 100  # workers; the last of a queue is told of
 MAX_COUNTED: Final = 10_000  # rows of the outbox before one; beyond that the figure means "at least"
 
 _COUNT_AHEAD: Final = """
@@ -62,11 +62,11 @@ class Snapshot:
     _refusals: dict[tuple[str, str], Diagnosis | None] = field(default_factory=dict)
 
     def refusal_of(self, row: Attempt | DeadLetter) -> Diagnosis | None:
-        """Return why the database refused a statement; asked once of all that failed alike."""
+        """Return why the database refused a statement, or the broker kept it no longer; asked once of what is alike."""
         error = row.error_class, row.error_message
         if error not in self._refusals:
             self._refusals[error] = cause_of_refusal(*error)
-        return self._refusals[error]
+        return self._refusals[error] or cause_of_expiry(row.consumer, row.error_class)
 
     @property
     def is_broker_full(self) -> bool:
@@ -123,7 +123,15 @@ def take_snapshot(lookups: Sequence[Lookup]) -> Snapshot:
     served = served_until() if _may_any_be_overtaken(lookups, states, moment) else {}
     waits = tuple(lock_waits()) if any(held.started_at for held in in_flight.values()) else ()
     return Snapshot(
-        moment, servers, states, processes, in_flight, _ahead(lookups), served, waits, _ended(processes, queues)
+        moment,
+        servers,
+        states,
+        processes,
+        in_flight,
+        _ahead(lookups),
+        served,
+        waits,
+        ended_processes(processes, queues),
     )
 
 
@@ -187,56 +195,3 @@ def _ahead(lookups: Sequence[Lookup]) -> dict[int, int]:
 
 def _unsent(lookups: Sequence[Lookup]) -> Iterator[OutboxMessage]:
     return (row for lookup in lookups for row in lookup.rows if row.published_at is None)
-
-
-def read_processes() -> tuple[tuple[Process, ...], dict[Any, InFlight]]:
-    """Return all processes, and which of them has which message in flight (by message id as text, and consumer)."""
-    rows = list(Heartbeat.objects.order_by("role", "name"))
-    in_flight: dict[Any, InFlight] = {}
-    for row in sorted(rows, key=lambda row: row.is_fresh):  # what a living process says wins
-        process = _process(row)
-        for entry in (*row.reserved, *row.running):
-            held = InFlight(process, _time(entry.get("started_at")), entry.get("pid"))
-            in_flight.update({(message_id, entry["consumer"]): held for message_id in entry["message_ids"]})
-    return tuple(map(_process, rows)), in_flight
-
-
-def _ended(processes: Sequence[Process], queues: Iterable[str]) -> tuple[Process, ...]:
-    """Return the workers that ended last, if a queue has none at work."""
-    served = {queue for process in processes if process.is_at_work for queue in process.queues}
-    alone = set(queues) - served
-    if not alone:
-        return ()
-    rows = Heartbeat.ended.workers().filter(queues__overlap=list(alone)).order_by("-ended_at")
-    return tuple(map(_process, rows[:MAX_ENDED]))
-
-
-def in_flight_of(place: Place, in_flight: dict[Any, InFlight]) -> InFlight | None:
-    """Return which process has the message of a place in flight."""
-    message_id, consumer = place
-    return in_flight.get((str(message_id), consumer))
-
-
-def _process(row: Heartbeat) -> Process:
-    running: Iterable[Any] = row.running
-    return Process(
-        name=row.name,
-        role=row.role,
-        beaten_at=row.beaten_at,
-        is_fresh=row.is_fresh,
-        is_consuming=row.is_consuming,
-        queues=tuple(row.queues),
-        running_count=len(list(running)),
-        last_finished_at=row.last_finished_at,
-        finds_broker_full=row.trouble == Trouble.BROKER_FULL,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
-        ended_by=row.ended_by,
-        unconsumed_queues=tuple(row.unconsumed_queues),
-        stood_still_at=row.stood_still_at,
-        stood_still_seconds=row.stood_still_seconds or 0,
-    )
-
-
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None

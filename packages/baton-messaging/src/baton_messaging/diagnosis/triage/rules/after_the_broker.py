@@ -1,10 +1,12 @@
 """Rules for a message that left for the broker: it is in a queue, in flight in a worker, or lost."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery, Process
+from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.process_facts import Process
 from baton_messaging.diagnosis.triage.rules.conclusion import (
     ASK_AGAIN,
     RESTART_BROKER,
@@ -31,6 +33,8 @@ def running(delivery: Delivery, facts: Facts) -> Conclusion | None:
     in_flight = delivery.in_flight
     if in_flight is None or not in_flight.process.is_fresh:
         return None
+    if delivery.seen and delivery.seen.where == "dead letters":  # the broker was asked now, the heartbeat is older
+        return None
     if in_flight.started_at is None:
         return _not_begun(delivery, in_flight.process, facts)
     limit = delivery.limits.hard_limit_seconds + LIMIT_SLACK_SECONDS
@@ -38,7 +42,8 @@ def running(delivery: Delivery, facts: Facts) -> Conclusion | None:
     if delivery.limits.hard_limit_seconds and at_work_seconds > limit:
         step = Step("restart_worker", {"worker": in_flight.process.name})
         return Conclusion(State.RUNNING, delivery.owner, step, True, phrase("beyond_its_limit"))
-    return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=phrase("on_worker", worker=in_flight.process.name))
+    detail = phrase("on_worker", worker=in_flight.process.name)
+    return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=detail, confidence=Confidence.SURE)
 
 
 def _not_begun(delivery: Delivery, worker: Process, facts: Facts) -> Conclusion:
@@ -48,10 +53,10 @@ def _not_begun(delivery: Delivery, worker: Process, facts: Facts) -> Conclusion:
     finishes_nothing = worker.last_finished_at is None or worker.last_finished_at < long_ago
     detail = phrase("reserved_by", worker=worker.name)
     if worker.running_count or not (has_waited and finishes_nothing):
-        return Conclusion(State.QUEUED, delivery.owner, WAIT, detail=detail, confidence=Confidence.LIKELY)
+        return Conclusion(State.QUEUED, delivery.owner, WAIT, detail=detail)
     step = Step("restart_worker", {"worker": worker.name})
     detail = phrase("children_hang", worker=worker.name)
-    return Conclusion(State.QUEUED, delivery.owner, step, True, detail, confidence=Confidence.LIKELY)
+    return Conclusion(State.QUEUED, delivery.owner, step, True, detail)
 
 
 def broker_away(_delivery: Delivery, facts: Facts) -> Conclusion | None:
@@ -73,12 +78,22 @@ def in_dead_letter_queue(delivery: Delivery, facts: Facts) -> Conclusion | None:
     if delivery.seen is None or delivery.seen.where != "dead letters":
         return None
     if any(collector.is_at_work for collector in facts.of_role("collector")):
-        return Conclusion(State.DEAD, delivery.owner, WAIT, True, phrase("not_collected"))
+        detail = phrase("not_collected")
+        return Conclusion(State.DEAD, delivery.owner, WAIT, True, detail, confidence=Confidence.SURE)
     return Conclusion(State.DEAD, facts.platform, START_COLLECTOR, True, phrase("not_collected"))
 
 
 def nobody_consumes(delivery: Delivery, facts: Facts) -> Conclusion | None:
-    """No worker of its queue is at work, or the broker knows better than they do: it counts no consumer."""
+    """No worker of its queue is at work, or the broker knows better than they do: it counts no consumer.
+
+    Sure only where the broker counts: a worker that writes no heartbeat here may consume it all the same.
+    """
+    conclusion, queue = _nobody_consumes(delivery, facts), facts.queues.get(delivery.queue)
+    is_counted = queue is not None and queue.consumer_count == 0
+    return replace(conclusion, confidence=Confidence.SURE) if conclusion and is_counted else conclusion
+
+
+def _nobody_consumes(delivery: Delivery, facts: Facts) -> Conclusion | None:
     workers, queue = facts.consumers_of(delivery.queue), facts.queues.get(delivery.queue)
     owner, state = delivery.owner, State.NOBODY_CONSUMES
     at_work = [worker.name for worker in workers if worker.is_at_work]

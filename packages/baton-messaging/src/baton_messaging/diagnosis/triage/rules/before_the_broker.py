@@ -8,11 +8,14 @@ from typing import Final
 
 from baton_messaging.broker.rabbitmq.declarations import remedy_for
 from baton_messaging.conf import Team
+from baton_messaging.diagnosis.servers.policies import has_declared_length, limiting
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
+from baton_messaging.diagnosis.triage.rules.causes import step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import (
     ASK_AGAIN,
     ENLARGE_BROKER,
+    LOOK_AT_RELAY,
     RESTART_BROKER,
     START_RELAY,
     WAIT,
@@ -21,6 +24,7 @@ from baton_messaging.diagnosis.triage.rules.conclusion import (
 from baton_messaging.diagnosis.triage.verdict import Phrase, State, Step, phrase
 from baton_messaging.health.diagnosis import Confidence
 from baton_messaging.messages.position import Position
+from baton_messaging.relaying.bundles import QUEUE_FULL
 
 # Seconds that a relay at work may take for a message with none before it. Its lease is 30 s: one that died with the
 # message in flight is no reason to call the others stalled.
@@ -29,7 +33,6 @@ GRACE_SECONDS: Final = 35.0
 OVERDUE: Final = timedelta(minutes=5)
 # Of an open circuit, after which the outside does not come back by itself.
 OPEN_FOR_LONG: Final = timedelta(minutes=15)
-QUEUE_FULL: Final = "queue full"
 
 
 def in_outbox(delivery: Delivery, facts: Facts) -> Conclusion | None:
@@ -47,8 +50,9 @@ def in_outbox(delivery: Delivery, facts: Facts) -> Conclusion | None:
     since = max(row.occurred_at, row.available_at or row.occurred_at)
     if not row.ahead_count and facts.now - since > timedelta(seconds=GRACE_SECONDS):
         detail = phrase("relay_does_nothing")
-        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail, confidence=Confidence.LIKELY)
-    return Conclusion(State.WAITING, facts.platform, WAIT, detail=phrase("before_it", count=row.ahead_count))
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail)
+    detail = phrase("before_it", count=row.ahead_count)
+    return Conclusion(State.WAITING, facts.platform, WAIT, detail=detail, confidence=Confidence.SURE)
 
 
 def waits_in_database(delivery: Delivery, facts: Facts) -> Conclusion | None:
@@ -60,12 +64,13 @@ def waits_in_database(delivery: Delivery, facts: Facts) -> Conclusion | None:
         return held(delivery, facts)
     attempt = phrase("next_attempt", number=failed.number, max=delivery.limits.max_attempts, at=failed.due_at)
     if failed.due_at > facts.now:
-        return Conclusion(State.RETRYING, delivery.owner, Step("wait_until", {"at": failed.due_at}), detail=attempt)
+        step = Step("wait_until", {"at": failed.due_at})
+        return Conclusion(State.RETRYING, delivery.owner, step, detail=attempt, confidence=Confidence.SURE)
     if stalled := relay_or_broker(facts):
         return stalled
     if facts.now - failed.due_at > OVERDUE:
         detail = phrase("relay_does_nothing")
-        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail, confidence=Confidence.LIKELY)
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail)
     return Conclusion(State.RETRYING, delivery.owner, WAIT, detail=attempt)
 
 
@@ -76,7 +81,7 @@ def held(delivery: Delivery, facts: Facts) -> Conclusion | None:
         return None
     if hold.is_pause:
         step = Step("resume", command=f"python manage.py consumers resume {hold.resume}")
-        return Conclusion(State.HELD, delivery.owner, step, True, phrase("pause"))
+        return Conclusion(State.HELD, delivery.owner, step, True, phrase("pause"), confidence=Confidence.SURE)
     step = Step("mend_dependency", {"error": hold.error_class, "at": hold.next_probe_at})
     needs_person = facts.now - hold.since > OPEN_FOR_LONG
     return Conclusion(State.HELD, delivery.owner, step, needs_person, phrase("open_circuit"))
@@ -94,16 +99,33 @@ def relay_or_broker(facts: Facts) -> Conclusion | None:
     if not facts.broker.answers and not any(relay.is_at_work for relay in relays):
         return stalled(ASK_AGAIN, phrase("broker_not_heard"), Confidence.OPEN)
     if facts.is_broker_full:
-        return stalled(ENLARGE_BROKER, phrase("broker_is_full"))
+        return stalled(ENLARGE_BROKER, phrase("broker_is_full"), Confidence.SURE)
     if not any(relay.is_fresh for relay in relays):
-        return stalled(START_RELAY, phrase("relay_is_dead"))
+        return stalled(*_without_relay(facts))
     if not any(relay.is_at_work for relay in relays):
-        return stalled(START_RELAY, phrase("relay_does_nothing"))
+        return stalled(LOOK_AT_RELAY, phrase("relay_waits"))
     return None
+
+
+def _without_relay(facts: Facts) -> tuple[Step, Phrase]:
+    """Return step and detail by a relay's last words: one that was stopped is started, one that broke is mended."""
+    last = facts.last_of_role("relay")
+    if last is None:
+        return START_RELAY, phrase("relay_is_dead")
+    detail = phrase("relay_ended", at=last.ended_at, by=last.ended_by)
+    if "error" not in last.ended_by and "killed" not in last.ended_by:
+        return START_RELAY, detail
+    return Step("start_relay_again", {"by": last.ended_by}, command=START_RELAY.command), detail
 
 
 def _refused(delivery: Delivery, facts: Facts, refusal: str) -> Conclusion:
     """One queue does not take it. A full one is its consumers' business, anything else the platform's."""
+    if QUEUE_FULL in refusal and not has_declared_length(delivery.queue):
+        cause = limiting([delivery.queue])
+        detail = phrase("queue_is_full", queue=delivery.queue)
+        return Conclusion(
+            State.RELAY_STALLED, facts.platform, step_of(cause), True, detail, confidence=cause.confidence, cause=cause
+        )
     if QUEUE_FULL in refusal:
         owner: Team = delivery.owner
         step = Step("work_off_queue", {"queue": delivery.queue})

@@ -1,29 +1,28 @@
 """Causes come before their victims: a delivery that waits for what does no work is not the fault of its own way.
 
-The rules say how far a message got, and who would have to act if all else were well. Here it is asked whether all else
-is well: machine, database, broker, the servers that the consumer names, and that everyone is wired to the same. If not,
-the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
+The rules say how far a message got, and which team would have to act if all else were well. Here it is asked whether
+all else is well: machine, database, broker, the servers that the consumer names, and that everyone is wired to the
+same. If not, the state stays what is known of the way, and owner, evidence, step and confidence are the cause's.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from django.utils.text import format_lazy
-from django.utils.translation import gettext_lazy as _
-
+from baton_messaging.diagnosis.servers.broker_room import EVICTED
+from baton_messaging.diagnosis.servers.service import failing
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.rules.conclusion import DOCTOR, Conclusion
+from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.causes import explains
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, finding
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
 from baton_messaging.health.resource import Kind, Resource
 
-MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
 RELAY: Final = Resource(Kind.ROLE, "relay")
 BEAT: Final = Resource(Kind.ROLE, "beat")
 COLLECTOR: Final = Resource(Kind.ROLE, "collector")
+_EVICTED: Final = Resource(Kind.SETTING, EVICTED)
 _RUNNING: Final = Resource(Kind.PROCESS, "that runs it")
 
 #: A message that waits for somebody who waits himself: the state names how far it got, not whom the rule suspected.
@@ -32,6 +31,7 @@ _INSTEAD: Final[Mapping[State, State]] = {
     State.NOBODY_CONSUMES: State.QUEUED,
     State.LOST: State.ELSEWHERE,
 }
+_OF_ONE_QUEUE: Final = ("migrate_queue", "work_off_queue")
 #: In these a message left for the broker, and neither it nor a worker is where this installation looks.
 _ASTRAY: Final = frozenset({State.LOST, State.ELSEWHERE})
 _WITH_THE_BROKER: Final = frozenset({State.LOST, State.ELSEWHERE, State.NOBODY_CONSUMES, State.QUEUED})
@@ -40,6 +40,8 @@ _WITH_THE_BROKER: Final = frozenset({State.LOST, State.ELSEWHERE, State.NOBODY_C
 def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Conclusion:
     """Return the conclusion, with the cause that lies beneath it if there is one."""
     if conclusion.cause is not None or delivery.lock:  # who holds the lock is as near to the ground as can be
+        return conclusion
+    if conclusion.step.code in _OF_ONE_QUEUE:  # what the broker said of this queue says more than that it refuses
         return conclusion
     cause = _cause(conclusion, delivery, facts)
     if cause is None:
@@ -65,6 +67,8 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
         if cause.status is Status.FINDING
         and (
             (cause.stops_work and any(_explains(cause, victim, facts) for victim in needed))
+            or _is_of_refused_queue(cause, conclusion, delivery)
+            or (conclusion.state is State.LOST and cause.about == _EVICTED)
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
@@ -76,24 +80,20 @@ def _refusal_of(conclusion: Conclusion, delivery: Delivery) -> Diagnosis | None:
     return delivery.failed.refusal if delivery.failed and conclusion.state in (State.RETRYING, State.HELD) else None
 
 
+def _is_of_refused_queue(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery) -> bool:
+    """Tell whether the relay cannot put it into its queue, and the queue itself is to blame."""
+    is_unsent = conclusion.state in (State.WAITING, State.RELAY_STALLED)
+    return is_unsent and cause.stops_work and cause.about == Resource(Kind.QUEUE, delivery.queue)
+
+
 def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
     """Return the server that the consumer names, if its error says of it what no check has said yet."""
     told = delivery.held or delivery.failed
     service = next(_services(delivery, facts), None)
     if conclusion.state not in (State.RETRYING, State.HELD) or not service or not told or not told.is_transient:
         return None
-    error = " ".join((delivery.failed.error_text if delivery.failed else "").split())[:MAX_ERROR_CHARS]
-    return finding(
-        service,
-        service.name,
-        found=format_lazy(_("{server} fails: {error}"), server=service.name, error=error or told.error_class),
-        wanted=_("a server that does what the work needs"),
-        remedy=_("Look at that server and at its settings; what needs it is tried again by itself."),
-        owner=facts.platform,
-        command=DOCTOR,
-        confidence=Confidence.LIKELY,
-        stops_work=True,
-    )
+    error = (delivery.failed.error_text if delivery.failed else "") or told.error_class
+    return failing(service.name, error, facts.platform)
 
 
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
@@ -190,6 +190,8 @@ def _needed(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Iterato
             yield Resource(Kind.QUEUE, delivery.queue)
         case State.DEAD:
             yield COLLECTOR
+            if delivery.work is not None and delivery.work.state == "failed":
+                yield from _services(delivery, facts)
         case _:
             return
 
@@ -205,9 +207,9 @@ def _as_victim(resource: Resource) -> Diagnosis:
 
 def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
     state = conclusion.state
-    stands_before_it = state is State.RELAY_STALLED and cause.about.kind is Kind.BROKER
+    stands_before_it = state is State.RELAY_STALLED and cause.about.kind in (Kind.BROKER, Kind.PROCESS, Kind.QUEUE)
     sees_nobody = state is State.NOBODY_CONSUMES and cause.about.kind in (Kind.WIRING, Kind.PROCESS)
-    is_only_lost = state is State.LOST and cause.about.kind not in (Kind.WIRING, Kind.PROCESS, Kind.QUEUE)
+    is_only_lost = state is State.LOST and cause.about.kind not in (Kind.WIRING, Kind.QUEUE)
     if not (stands_before_it or sees_nobody or is_only_lost):
         state = _INSTEAD.get(state, state)
     return replace(
@@ -217,9 +219,16 @@ def _with(cause: Diagnosis, conclusion: Conclusion, facts: Facts) -> Conclusion:
         step=step_of(cause),
         needs_person=True,
         detail=phrase("cause", found=cause.found),
-        confidence=cause.confidence,
+        confidence=Confidence.LIKELY if cause.about.kind in (Kind.WIRING, Kind.SETTING) else cause.confidence,
         cause=cause,
     )
+
+
+def beneath(contradiction: Diagnosis, consumer: str, facts: Facts) -> Diagnosis:
+    """Return what stands before a table of the consumer's app, if anything does: it may have kept the effect away."""
+    table = f"table {consumer.partition('.')[0]}_"
+    guard = next((one for one in facts.guards if one.about.name.startswith(table)), None)
+    return guard.with_victims((contradiction,)) if guard else contradiction
 
 
 def step_of(diagnosis: Diagnosis) -> Step:

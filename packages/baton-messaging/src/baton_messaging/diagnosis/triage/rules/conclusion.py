@@ -13,7 +13,10 @@ from baton_messaging.health.diagnosis import Confidence, Diagnosis
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A state with its owner and next step."""
+    """A state with its owner and next step.
+
+    Likely, unless a rule says that it is proved: by a row, by a server's own words or count, or by who does it himself.
+    """
 
     state: State
     owner: Team
@@ -21,7 +24,7 @@ class Conclusion:
     needs_person: bool = False
     detail: Phrase | None = None
     open_questions: tuple[Phrase, ...] = ()
-    confidence: Confidence = Confidence.SURE
+    confidence: Confidence = Confidence.LIKELY
     cause: Diagnosis | None = None
 
 
@@ -35,6 +38,7 @@ RECONCILE = "python manage.py reconcile"
 DOCTOR = "python manage.py doctor"
 ASK_AGAIN = Step("ask_again", command=DOCTOR)
 START_RELAY = Step("start_relay", command=commands.RELAY)
+LOOK_AT_RELAY = Step("look_at_relay", command=DOCTOR)
 START_COLLECTOR = Step("start_collector", command=commands.COLLECTOR)
 
 

@@ -61,9 +61,10 @@ def _has_stranger(delivery: Delivery, facts: Facts) -> bool:
 
     A worker beats from its start, and one that fell silent counts, too: it may still be connected.
     """
-    queue = facts.queues[delivery.queue]
-    is_due = delivery.left_at is not None and facts.now - delivery.left_at >= grace()
-    return is_due and (queue.consumer_count or 0) > len(facts.consumers_of(delivery.queue))
+    queue, left_at = facts.queues[delivery.queue], delivery.left_at
+    if left_at is None or (queue.consumer_count or 0) <= len(facts.consumers_of(delivery.queue)):
+        return False
+    return facts.now - left_at >= grace() or _have_known_said(delivery, facts)
 
 
 def lost(delivery: Delivery, facts: Facts) -> Conclusion | None:
@@ -97,10 +98,15 @@ def _have_all_said(delivery: Delivery, facts: Facts, queue: QueueSnapshot) -> bo
 
     A worker that fell silent may hold it: then the worker is at fault, and its queue's team is the owner.
     """
+    workers = [worker for worker in facts.consumers_of(delivery.queue) if worker.is_fresh]
+    return _have_known_said(delivery, facts) and (queue.consumer_count or 0) <= len(workers)
+
+
+def _have_known_said(delivery: Delivery, facts: Facts) -> bool:
+    """Tell whether each worker that is known here has said since the message left what it holds."""
     left_at, under_way = delivery.left_at, timedelta(seconds=UNDER_WAY_SECONDS)
     workers = [worker for worker in facts.consumers_of(delivery.queue) if worker.is_fresh]
-    have_said = all(left_at is not None and worker.beaten_at - left_at > under_way for worker in workers)
-    return have_said and (queue.consumer_count or 0) <= len(workers)
+    return left_at is not None and all(worker.beaten_at - left_at > under_way for worker in workers)
 
 
 def _is_nowhere(delivery: Delivery, facts: Facts, state: QueueState) -> bool:

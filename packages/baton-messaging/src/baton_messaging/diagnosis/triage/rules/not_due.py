@@ -17,13 +17,14 @@ def not_due(delivery: Delivery, facts: Facts) -> Conclusion | None:
         return None
     if future.cancelled_at:
         detail = phrase("cancelled_by", by=future.cancelled_by, at=future.cancelled_at)
-        return Conclusion(State.CANCELLED, delivery.owner, NOTHING, detail=detail)
+        return Conclusion(State.CANCELLED, delivery.owner, NOTHING, detail=detail, confidence=Confidence.SURE)
     due = phrase("due_at", at=future.due_at)
     if future.due_at > facts.now:
-        return Conclusion(State.NOT_DUE, facts.platform, Step("wait_until_due", {"at": future.due_at}), detail=due)
+        step = Step("wait_until_due", {"at": future.due_at})
+        return Conclusion(State.NOT_DUE, facts.platform, step, detail=due, confidence=Confidence.SURE)
     if stalled := relay_or_broker(facts):
         return stalled
     if facts.now - future.due_at > timedelta(seconds=GRACE_SECONDS):
         detail = phrase("relay_does_nothing")
-        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail, confidence=Confidence.LIKELY)
+        return Conclusion(State.RELAY_STALLED, facts.platform, START_RELAY, True, detail)
     return Conclusion(State.WAITING, facts.platform, WAIT, detail=due)

@@ -1,11 +1,12 @@
 """Rules for a message that has come to an end: done, or dead; and for long work that keeps its own row."""
 
-from baton_messaging.diagnosis.triage.delivery_facts import Delivery
+from baton_messaging.diagnosis.triage.delivery_facts import DeadLetterFacts, Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.rules.causes import step_of
+from baton_messaging.diagnosis.triage.rules.causes import beneath, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
-from baton_messaging.health.diagnosis import Confidence
+from baton_messaging.health.diagnosis import Confidence, Diagnosis
+from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.messages.position import Position
 
 
@@ -24,39 +25,67 @@ def processed(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """
     if delivery.position is not Position.PROCESSED:
         return None
-    cause = next((one for one in facts.contradictions if delivery.consumer in one.consumers), None)
-    if cause is None:
+    contradiction = next((one for one in facts.contradictions if delivery.consumer in one.consumers), None)
+    found = contradiction or _done_elsewhere(delivery, facts)
+    if found is None:
         is_checked = delivery.consumer in facts.checked_consumers
         confidence = Confidence.SURE if is_checked else Confidence.LIKELY
         return Conclusion(State.DONE, delivery.owner, NOTHING, confidence=confidence)
-    owner, detail = cause.owner or facts.platform, phrase("done_but", what=cause.what)
+    cause = beneath(contradiction, delivery.consumer, facts) if contradiction else found
+    owner, detail = cause.owner or facts.platform, phrase("done_but", what=found.what)
     return Conclusion(State.DONE, owner, step_of(cause), True, detail, confidence=cause.confidence, cause=cause)
 
 
-def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
-    """A person must decide, or has decided."""
+def _done_elsewhere(delivery: Delivery, facts: Facts) -> Diagnosis | None:
+    """Return that the worker which has processed it works with another server than the others do."""
+    worker = delivery.processed.worker if delivery.processed else ""
+    services = {*facts.needs.get(Resource(Kind.CONSUMER, delivery.consumer), ())}
+    return next(
+        (one for one in facts.causes if services & {*one.concerns} and worker in one.about.name.split(", ")), None
+    )
+
+
+def dead(delivery: Delivery, facts: Facts) -> Conclusion | None:
+    """A person must decide, or has decided.
+
+    Sure only where the consumer itself has said that the message is to blame: any other error may be of something else.
+    """
     dead_letter = delivery.dead_letter
     if dead_letter is None:
         return None
+    if dead_letter.state == "open" and (again := _signed_anew(delivery, dead_letter, facts)):
+        return again
     if dead_letter.state == "open":
         step = Step(
             "replay", dead_letter_id=dead_letter.pk, command=f"python manage.py dead_letters show {dead_letter.pk}"
         )
-        confidence = Confidence.LIKELY if _is_of_database(dead_letter.error_class) else Confidence.SURE
+        confidence = Confidence.SURE if dead_letter.is_permanent else Confidence.LIKELY
         detail = phrase("reason", reason=dead_letter.reason)
         return Conclusion(State.DEAD, delivery.owner, step, True, detail, confidence=confidence)
     if dead_letter.state == "discarded":
         step = Step("decided", dead_letter_id=dead_letter.pk)
-        return Conclusion(State.DEAD, delivery.owner, step, detail=phrase("discarded", reason=dead_letter.reason))
+        detail = phrase("discarded", reason=dead_letter.reason)
+        return Conclusion(State.DEAD, delivery.owner, step, detail=detail, confidence=Confidence.SURE)
     if delivery.position is Position.REPLAY_PLANNED:
         step = Step("wait_for_canary", dead_letter_id=dead_letter.pk)
-        return Conclusion(State.HELD, delivery.owner, step, detail=phrase("replay_planned"))
+        detail = phrase("replay_planned")
+        return Conclusion(State.HELD, delivery.owner, step, detail=detail, confidence=Confidence.SURE)
     return None
 
 
-def _is_of_database(error_class: str) -> bool:
-    """Tell whether the database refused a statement: a right, a trigger or a migration may be to blame, not the app."""
-    return error_class.startswith("django.db.utils.")
+def _signed_anew(delivery: Delivery, dead_letter: DeadLetterFacts, facts: Facts) -> Conclusion | None:
+    """A process had another key, and none has now: a replay of what the outbox has is signed anew, and accepted."""
+    is_settled = not any(one.about.kind is Kind.WIRING and one.stops_work for one in facts.causes)
+    is_ours = delivery.message_id is not None and delivery.published is not None
+    if dead_letter.reason != "bad_signature" or not (is_settled and is_ours and facts.broker.answers):
+        return None
+    step = Step(
+        "replay_signed_anew",
+        dead_letter_id=dead_letter.pk,
+        command=f"python manage.py dead_letters replay {dead_letter.pk}",
+    )
+    detail = phrase("reason", reason=dead_letter.reason)
+    return Conclusion(State.DEAD, delivery.owner, step, True, detail, confidence=Confidence.LIKELY)
 
 
 def work_running(delivery: Delivery, facts: Facts) -> Conclusion | None:
@@ -65,7 +94,8 @@ def work_running(delivery: Delivery, facts: Facts) -> Conclusion | None:
     if work is None or work.state != "running":
         return None
     if work.lease_expires_at and work.lease_expires_at > facts.now:
-        return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=phrase("on_worker", worker=work.worker))
+        detail = phrase("on_worker", worker=work.worker)
+        return Conclusion(State.RUNNING, delivery.owner, WAIT, detail=detail, confidence=Confidence.SURE)
     if not any(worker.is_at_work for worker in facts.consumers_of(delivery.queue)):
         step = start_worker(delivery.queue)
         return Conclusion(State.NOBODY_CONSUMES, delivery.owner, step, True, phrase("no_worker"))
