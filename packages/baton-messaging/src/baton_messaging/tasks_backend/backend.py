@@ -29,8 +29,8 @@ from baton_messaging.tasks_backend.task import OutboxTask
 class NoJSON(InvalidTask, TypeError):
     """An argument cannot be sent. A TypeError, as the interface's own backends raise."""
 
-    def __init__(self, task: Task, error: Exception) -> None:
-        super().__init__(f"Expected JSON as arguments of {task.module_path}, got something else: {error}.")
+    def __init__(self, path: str, error: Exception) -> None:
+        super().__init__(f"Expected JSON as arguments of {path}, got something else: {error}.")
 
 
 class OutboxBackend(BaseTaskBackend):
@@ -115,4 +115,4 @@ def _json(task: Task, value: Any) -> Any:
     try:
         return normalize_json(value)
     except (TypeError, ValueError) as error:
-        raise NoJSON(task, error) from None
+        raise NoJSON(task.module_path, error) from None
