@@ -9,6 +9,7 @@ from django.db import transaction
 from uuid_utils.compat import uuid7
 
 from baton_messaging.conf import baton
+from baton_messaging.errors import MessagingError
 from baton_messaging.publish import publish_as
 from baton_messaging.tasks_backend.declared import OWN_QUEUE, Declared, declare, declared_by_event
 from baton_messaging.tasks_backend.interface import (
@@ -26,7 +27,7 @@ from baton_messaging.tasks_backend.running import run
 from baton_messaging.tasks_backend.task import OutboxTask
 
 
-class NoJSON(InvalidTask, TypeError):
+class NoJSON(MessagingError, InvalidTask, TypeError):
     """An argument cannot be sent. A TypeError, as the interface's own backends raise."""
 
     def __init__(self, path: str, error: Exception) -> None:
