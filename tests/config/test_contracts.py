@@ -9,7 +9,18 @@ import pytest
 
 #: All that an app's author imports.
 PUBLIC = frozenset(
-    {"consumer", "errors", "events", "extend", "middleware", "publish", "scheduled", "signals", "testing"}
+    {
+        "consumer",
+        "errors",
+        "events",
+        "extend",
+        "middleware",
+        "publish",
+        "scheduled",
+        "signals",
+        "tasks_backend",
+        "testing",
+    }
 )
 #: What the wiring may have beside that: the table of queues, what Celery needs, the pages and their addresses.
 WIRING = frozenset({"conf", "install", "ui", "urls"})

@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "baton_messaging.ui",
     "tests.sample",
     "tests.parcels",
+    "tests.chores",
 ]
 MIDDLEWARE = [
     "django_structlog.middlewares.RequestMiddleware",
@@ -95,6 +96,10 @@ BATON: dict[str, Any] = {
     "RECONCILE_GRACE_SECONDS": 2,
     # What tests order workers to do; that they refuse all else is tested with a worker of its own.
     "REMOTE_CONTROL_COMMANDS": os.environ.get("TEST_REMOTE_CONTROL", "revoke cancel_consumer").split(),
+}
+
+TASKS = {
+    "default": {"BACKEND": "baton_messaging.tasks_backend.OutboxBackend", "QUEUES": ["default", "parcels.bulk"]},
 }
 
 # --- Celery ----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ PUBLIC
     errors          classify a failure: tried again, or for a person
     signals         tell the apps what became of their messages
     middleware      gives a request the correlation id that its messages carry
+    tasks_backend   runs the tasks of django.tasks, with the promises of a message
     testing         runs consumers in an app's tests without a broker
     extend          what an app may add: to triage, doctor, reconciler and /metrics
 

@@ -47,14 +47,15 @@ def publish(*events: Event, at: datetime | None = None) -> list[UUID]:
         return []
     if not transaction.get_connection().in_atomic_block:
         raise PublishOutsideTransaction(events[0].event_name)
-    if at is None:
-        envelopes = [_envelope(event, timezone.now()) for event in events]
-        OutboxMessage.objects.add(envelopes)
-    else:
-        envelopes = [_envelope(event, _aware(at)) for event in events]
-        FutureMessage.objects.add(envelopes)
-        _warn_if_past(at, envelopes)
+    occurred_at = timezone.now() if at is None else _aware(at)
+    envelopes = [_envelope(event, occurred_at, message_id=uuid7()) for event in events]
+    _store(envelopes, at=at)
     return [envelope.message_id for envelope in envelopes]
+
+
+def publish_as(message_id: UUID, event: Event, *, at: datetime | None) -> None:
+    """Publish one event under an id that its caller has told already: the backend of ``django.tasks``."""
+    _store([_envelope(event, _aware(at) if at else timezone.now(), message_id=message_id)], at=at)
 
 
 def cancel(message_id: UUID) -> bool:
@@ -87,6 +88,14 @@ def _cancel(messages: FutureMessageQuerySet, *, key: str = "") -> int:
     return messages.cancel(by=f"correlation {correlation_id}" if correlation_id else "the application")
 
 
+def _store(envelopes: list[Envelope], *, at: datetime | None) -> None:
+    if at is None:
+        OutboxMessage.objects.add(envelopes)
+    else:
+        FutureMessage.objects.add(envelopes)
+        _warn_if_past(at, envelopes)
+
+
 def _aware(at: datetime) -> datetime:
     if not isinstance(at, datetime) or timezone.is_naive(at):
         raise NaiveTime(at)
@@ -105,8 +114,7 @@ def _warn_if_past(at: datetime, envelopes: list[Envelope]) -> None:
         )
 
 
-def _envelope(event: Event, occurred_at: datetime) -> Envelope:
-    message_id = uuid7()
+def _envelope(event: Event, occurred_at: datetime, *, message_id: UUID) -> Envelope:
     cause = cause_of(event.key)
     return Envelope(
         message_id=message_id,

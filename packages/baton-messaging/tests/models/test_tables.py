@@ -36,6 +36,7 @@ def test_every_model_says_what_its_table_is_called() -> None:
         "baton_recovery",
         "baton_replay",
         "baton_rollup",
+        "baton_task_return",
         "baton_total",
     }
     assert expected == TABLES

@@ -11,5 +11,6 @@ QUEUES = (
     Queue("sample", owner=PLATFORM),
     Queue("parcels", owner=WAREHOUSE),
     Queue("parcels.bulk", owner=WAREHOUSE),
+    Queue("chores", owner=WAREHOUSE),
     Queue("mails", owner=CUSTOMER_CARE),
 )

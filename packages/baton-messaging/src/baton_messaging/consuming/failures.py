@@ -85,7 +85,7 @@ def record_failure(task: Task, envelope: Envelope, error: BaseException) -> None
         )
         return
     delay = timedelta(seconds=decision.delay_seconds)
-    _schedule(task.name, envelope, place=(round_, attempt), delay=delay, error=description)
+    _schedule(task, envelope, place=(round_, attempt), delay=delay, error=description)
 
 
 def _is_transient(decision: Retry | Dead) -> bool:
@@ -99,12 +99,12 @@ def _latest(consumer: str, envelope: Envelope) -> tuple[int, int]:
 
 
 def _schedule(
-    consumer: str, envelope: Envelope, *, place: tuple[int, int], delay: timedelta, error: ErrorDescription
+    task: Task, envelope: Envelope, *, place: tuple[int, int], delay: timedelta, error: ErrorDescription
 ) -> None:
     round_, attempt = place
     failed = Attempt(
         message_id=envelope.message_id,
-        consumer=consumer,
+        consumer=task.name,
         round=round_,
         attempt=attempt,
         key=envelope.key,
@@ -112,13 +112,14 @@ def _schedule(
         error_class=error.error_class,
         error_message=error.message,
         traceback=error.traceback,
+        worker=task.request.hostname or "",
         due_at=timezone.now() + delay,
     )
     # Two deliveries of one message that failed at the same time are one attempt, and get one retry.
     Attempt.objects.bulk_create([failed], ignore_conflicts=True)
     log.warning(
         "attempt_failed",
-        consumer=consumer,
+        consumer=task.name,
         message_id=str(envelope.message_id),
         correlation_id=str(envelope.correlation_id),
         attempt=attempt,

@@ -22,7 +22,15 @@ from baton_messaging.maintenance.retention import (
     prunable_letters,
     prunable_replays,
 )
-from baton_messaging.models import Attempt, FutureMessage, Heartbeat, Minute, OutboxMessage, ProcessedMessage
+from baton_messaging.models import (
+    Attempt,
+    FutureMessage,
+    Heartbeat,
+    Minute,
+    OutboxMessage,
+    ProcessedMessage,
+    TaskReturn,
+)
 
 HEARTBEAT_RETENTION = timedelta(days=1)  # of a process that has ended, or was killed: long enough to ask in the morning
 
@@ -53,6 +61,7 @@ def retentions(now: datetime) -> Iterator[Retention]:
     yield Retention("replays", prunable_replays(now))
     yield Retention("heartbeats", Heartbeat._base_manager.filter(beaten_at__lt=now - HEARTBEAT_RETENTION))
     yield Retention("minutes", Minute.objects.filter(is_folded=True, minute__lt=minutes))
+    yield Retention("task_returns", TaskReturn.objects.filter(returned_at__lt=results))
     yield Retention("results", TaskResult.objects.filter(date_done__lt=results))
 
 

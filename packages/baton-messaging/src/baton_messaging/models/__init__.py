@@ -21,6 +21,7 @@ from baton_messaging.models.outbox import OutboxMessage
 from baton_messaging.models.recovery import Recovery
 from baton_messaging.models.replay import Replay
 from baton_messaging.models.statistics import Minute, Rollup, Total
+from baton_messaging.models.task_return import TaskReturn
 
 __all__ = [
     "Attempt",
@@ -41,5 +42,6 @@ __all__ = [
     "Recovery",
     "Replay",
     "Rollup",
+    "TaskReturn",
     "Total",
 ]

@@ -53,6 +53,10 @@ class Registry(Generic[Key, Item]):
         """Return the item, or None when no app has added it. Imports the apps' modules only if it is not there yet."""
         return self._items[key] if key in self._items else self.all().get(key)
 
+    def peek(self, key: Key) -> Item | None:
+        """Return the item if it is there already; asks no app."""
+        return self._items.get(key)
+
     def all(self) -> Mapping[Key, Item]:
         """Return all items, after every app has added its own."""
         discover(self._module)

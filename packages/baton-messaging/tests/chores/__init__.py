@@ -1,0 +1,1 @@
+"""An app whose work is done by tasks of django.tasks."""
