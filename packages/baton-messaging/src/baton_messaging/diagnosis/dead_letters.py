@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from baton_messaging.dead_letters.operations.groups import Group
 from baton_messaging.diagnosis.installation import recent_causes
-from baton_messaging.diagnosis.refused_statements import cause_of_refusal
 from baton_messaging.diagnosis.triage.rules.causes import present_cause
+from baton_messaging.diagnosis.why_dead import why_dead
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.models import DeadLetter
@@ -43,7 +43,7 @@ def with_owners(dead_letters: Iterable[DeadLetter]) -> list[tuple[DeadLetter, st
 
 def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
     """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
-    refusal = cause_of_refusal(dead.error_class, dead.error_message)
+    refusal = why_dead(dead.consumer, dead.reason, dead.error_class, dead.error_message)
     return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
 
 

@@ -143,7 +143,7 @@ def _amqp(error: BaseException) -> Refusal | None:
     known = codes.AMQP_CODES[code]
     if code in _AMQP_TOLD_BY_WORDS:
         known = _first(codes.AMQP_WORDS, words) or known
-        if "refused for user" in words:
+        if "refused for user" in words and known is not Condition.FULL:  # of a limit it says the same
             known = Condition.NOT_PERMITTED
     return Refusal(known, quoted(words if str(code) in words else f"{words} ({code})"))
 

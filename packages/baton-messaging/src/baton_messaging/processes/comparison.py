@@ -28,6 +28,8 @@ from baton_messaging.processes.wired import Difference, Wired, differences, wire
 #: Of the process that asks, and has no heartbeat.
 ASKER: Final = "asker"
 ANSWER_SECONDS: Final = 1.0
+#: Before the names of workers whose mails go to no server.
+MAIL_OF: Final = "mail of "
 #: Through these messages pass: wired otherwise, they lose them for the others.
 _CARRIERS: Final = ("worker", "relay", "collector", "beat")
 
@@ -35,18 +37,23 @@ _WHAT: Final[dict[str, Any]] = {
     "broker": _("one broker for all processes"),
     "keys": _("one signing key for all processes"),
     "storage": _("one storage for all processes"),
+    "mail": _("one mail server for all processes"),
     "release": _("one release in all processes"),
 }
 _FOUND: Final[dict[str, Any]] = {
     "broker": _("{odd}: broker {odd_value}; {usual}: broker {usual_value}"),
     "keys": _("{odd}: signs with key {odd_value}; {usual}: with key {usual_value}. Neither takes what the other signs"),
     "storage": _("{odd}: storage {odd_value}; {usual}: storage {usual_value}"),
+    "mail": _("{odd}: mails go to {odd_value}, and reach nobody; {usual}: to {usual_value}"),
     "release": _("{odd}: {odd_value}; {usual}: {usual_value}"),
 }
 _REMEDY: Final[dict[str, Any]] = {
     "broker": _("Give {odd} the same CELERY_BROKER_URL as {usual} ({usual_value}), and restart it."),
     "keys": _("Give {odd} the same DJANGO_SECRET_KEY as {usual}, and restart it."),
     "storage": _("Give {odd} the same folder or bucket as {usual} (BATON_STATE_DIR, for a folder), and restart it."),
+    "mail": _(
+        "Give {odd} the mail server of {usual} (EMAIL_URL), and restart it; then send again what it has sent since."
+    ),
     "release": _("Restart {odd} with the release of {usual}: {usual_value}."),
 }
 
@@ -68,8 +75,11 @@ def diagnosis_of(difference: Difference) -> Diagnosis:
         "usual_value": difference.usual_value,
     }
     carries = any(one.role in _CARRIERS for one in difference.odd)
+    # Mail is no way of messages: it says nothing of one that is missing, only of what those workers have done.
+    is_mail = aspect == "mail"
+    about = Resource(Kind.SERVICE, f"{MAIL_OF}{names['odd']}") if is_mail else Resource(Kind.WIRING, names["odd"])
     told = finding(
-        Resource(Kind.WIRING, names["odd"]),
+        about,
         _WHAT[aspect],
         found=format_lazy(_FOUND[aspect], **names),
         wanted=_("the same everywhere"),
@@ -77,7 +87,7 @@ def diagnosis_of(difference: Difference) -> Diagnosis:
         # Which of two that are equally many is right, nobody has said.
         confidence=Confidence.LIKELY if difference.is_tie else Confidence.SURE,
         since=difference.since,
-        stops_work=carries and aspect in ("broker", "keys") and not difference.is_rollout,
+        stops_work=carries and aspect in ("broker", "keys", "mail") and not difference.is_rollout,
     )
     return replace(told, status=Status.OK) if difference.is_rollout else told
 

@@ -92,6 +92,7 @@ def differences(processes: Sequence[Wired]) -> list[Difference]:
                 partial(_storage_text, name),
             )
         ),
+        *_mail_in_no_server(processes),
         *map(_told_as_rollout, _compare("release", processes, _release, _release_text)),
     ]
 
@@ -161,6 +162,20 @@ def _users_of(storage: str, processes: Iterable[Wired]) -> list[Wired]:
     """
     queues = {queue_name_of(consumer) for consumer in all_consumers() if storage in checks_of(consumer)}
     return [one for one in processes if one.role == "web" or queues & {*one.queues}]
+
+
+def _mail_in_no_server(processes: Iterable[Wired]) -> Iterator[Difference]:
+    """Return the workers that send mail to no server, though others name one: what they send reaches nobody."""
+    told = [one for one in processes if one.says("mail")]
+    odd = tuple(one for one in _users_of("mail", told) if one.role != "web" and not one.says("mail", "server"))
+    usual = tuple(one for one in told if one.says("mail", "server"))
+    if odd and usual:
+        since = max(_start_of(odd), _start_of(usual))
+        yield Difference("mail", odd, _mailer(odd[0]), usual, _mailer(usual[0]), since=since)
+
+
+def _mailer(one: Wired) -> str:
+    return str(one.says("mail", "server") or one.says("mail", "backend"))
 
 
 def _storage_text(name: str, one: Wired, _other: Wired) -> str:

@@ -117,6 +117,19 @@ def database(connection: BaseDatabaseWrapper, address: str) -> dict[str, Any]:
     return {"address": address, "id": server_id, "in_recovery": in_recovery}
 
 
+def mail() -> dict[str, str]:
+    """Return where this process's mails go: the server's name, empty where there is none (files, a console)."""
+    mailers = getattr(settings, "MAILERS", None)
+    if mailers:
+        mailer = mailers.get("default", {})
+        backend, options = str(mailer.get("BACKEND", "")), mailer.get("OPTIONS", {})
+        host, port = options.get("host", ""), options.get("port", "")
+    else:
+        backend = str(settings.EMAIL_BACKEND)
+        host, port = (settings.EMAIL_HOST, settings.EMAIL_PORT) if "smtp" in backend else ("", "")
+    return {"backend": backend, "server": f"{host}:{port}" if host else ""}
+
+
 def storage(health: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the id of each storage that a check has seen (health/storage.py), by the name of the check."""
     seen = ((one["name"], one["facts"]) for one in health)

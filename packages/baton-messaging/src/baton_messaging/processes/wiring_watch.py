@@ -97,6 +97,7 @@ class WiringWatch:
                 "release": wiring.release(),
                 "limits": wiring.limits(),
                 "process": {"id": wiring.process_id()},
+                "mail": wiring.mail(),
                 "broker": self._broker(),
             }
             self.health = healths

@@ -12,7 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from baton_messaging.conf import Team, baton
+from baton_messaging.dead_letters.operations.groups import groups_of
+from baton_messaging.diagnosis.dead_letters import explained
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, or_well
+from baton_messaging.diagnosis.installation import recent_causes
 from baton_messaging.diagnosis.links import dead_letters_link, list_link
 from baton_messaging.health.diagnosis import Diagnosis, finding, observed
 from baton_messaging.health.resource import Kind, Resource
@@ -115,6 +118,10 @@ def examine_queued() -> Iterator[Diagnosis]:
     )
 
 
+#: Groups of dead letters whose cause is asked for, the newest: each costs a query or two.
+MAX_EXPLAINED: Final = 10
+
+
 @examines("dead letters", needs=(DATABASE,), is_quick=True)
 def examine_dead_letters() -> list[Diagnosis]:
     """Name owners with open dead letters older than ALERT_AGE_SECONDS."""
@@ -125,7 +132,15 @@ def examine_dead_letters() -> list[Diagnosis]:
     unattended = [_unattended(row, wanted) for row in owners.order_by("owner")]
     count = 0 if unattended else DeadLetter.objects.open().count()
     found = format_lazy(_("{count} open, none of them old"), count=count) if count else _("none")
-    return or_well(unattended, _("dead letters"), found=found, wanted=wanted)
+    return or_well([*unattended, *_what_they_died_of()], _("dead letters"), found=found, wanted=wanted)
+
+
+def _what_they_died_of() -> list[Diagnosis]:
+    """Return what open dead letters died of that no single message is to blame for, unless others tell of it, too."""
+    told = {one.about for one in recent_causes()}
+    groups = explained(groups_of(DeadLetter.objects.open(), limit=MAX_EXPLAINED))
+    causes = {one.cause.about: one.cause for one in groups if one.cause and one.cause.about not in told}
+    return list(causes.values())
 
 
 def _unattended(row: dict[str, Any], wanted: Any) -> Diagnosis:

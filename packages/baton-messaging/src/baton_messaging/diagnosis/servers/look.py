@@ -26,6 +26,7 @@ MAX_CERTAIN_AGE_SECONDS: Final = 60.0
 MAX_COMMON_AGE_SECONDS: Final = 12.0
 #: What every process needs, and each asks so often that only what is new counts.
 COMMON: Final = ("database", "broker")
+_SETTINGS: Final = {"database": "DATABASE_URL", "broker": "CELERY_BROKER_URL"}
 #: What is different on each host.
 MACHINE: Final = "machine"
 
@@ -100,10 +101,15 @@ def _cut_off(one: Seen) -> Diagnosis:
     """Return the diagnosis of a process that alone does not reach what all others do."""
     (diagnosis, *_others) = diagnose(one.health)
     found = _("{process} saw {age} ago: {found}; other processes do not")
+    remedy = _(
+        "Correct what {process} is given, {setting}, and the way from its machine to the server; then restart it."
+    )
     return replace(
         diagnosis,
         about=Resource(Kind.PROCESS, one.process),
         status=Status.FINDING,
+        remedy=format_lazy(remedy, process=one.process, setting=_SETTINGS[one.health.name]),
+        command="",
         found=format_lazy(found, process=one.process, age=duration(one.age_seconds), found=diagnosis.found),
         confidence=Confidence.LIKELY,
         since=one.health.checked_at,

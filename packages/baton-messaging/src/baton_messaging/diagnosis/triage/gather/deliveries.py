@@ -100,11 +100,20 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
 
 
 def needs_of(consumers: Iterable[str], processes: Iterable[Process] = ()) -> dict[Resource, list[Resource]]:
-    """Return what each consumer needs, and each queue that a worker gave up: that worker."""
+    """Return what each consumer needs; each queue that a worker gave up, that worker; and a role the only one in it."""
     needs = needs_of_consumers(consumers)
+    carriers: dict[Resource, list[Resource]] = {}
     for process in processes:
+        own = Resource(Kind.PROCESS, process.name)
         for queue in process.unconsumed_queues:
-            needs.setdefault(Resource(Kind.QUEUE, queue), []).append(Resource(Kind.PROCESS, process.name))
+            needs.setdefault(Resource(Kind.QUEUE, queue), []).append(own)
+        if process.is_fresh:
+            carried = [Resource(Kind.QUEUE, queue) for queue in process.queues] or [Resource(Kind.ROLE, process.role)]
+            for resource in carried:
+                carriers.setdefault(resource, []).append(own)
+    for resource, (only, *others) in carriers.items():
+        if not others:
+            needs.setdefault(resource, []).append(only)
     return needs
 
 

@@ -19,6 +19,7 @@ from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.causes import explains
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, finding
 from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.processes.comparison import MAIL_OF
 
 MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
 RELAY: Final = Resource(Kind.ROLE, "relay")
@@ -51,6 +52,8 @@ def explained(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Concl
 
 def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
     """Return the cause that is nearest to the ground."""
+    if conclusion.state is State.DONE:
+        return _misdirected(delivery, facts)
     dead_letter = delivery.dead_letter
     if conclusion.state is State.DEAD and dead_letter:
         if dead_letter.state != "open":
@@ -68,7 +71,18 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
-    return _nearest_to_the_ground(found) or _refusal_of(conclusion, delivery) or _server_of(conclusion, delivery, facts)
+    known = _nearest_to_the_ground(found) or _refusal_of(conclusion, delivery)
+    return known or _server_of(conclusion, delivery, facts) or _server_of_work(conclusion, delivery, facts)
+
+
+def _misdirected(delivery: Delivery, facts: Facts) -> Diagnosis | None:
+    """Return why what its worker did reached nobody: its mails go to no server."""
+    needed = facts.needs.get(Resource(Kind.CONSUMER, delivery.consumer), ())
+    done = delivery.processed
+    if done is None or Resource(Kind.SERVICE, "mail") not in needed:
+        return None
+    causes = (one for one in facts.causes if one.about.kind is Kind.SERVICE and one.about.name.startswith(MAIL_OF))
+    return next((replace(one, confidence=Confidence.LIKELY) for one in causes if done.worker in one.about.name), None)
 
 
 def _refusal_of(conclusion: Conclusion, delivery: Delivery) -> Diagnosis | None:
@@ -96,6 +110,29 @@ def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diag
     )
 
 
+def _server_of_work(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
+    """Return the server on which the work failed, as the app's own row says: it is asked now, where it was used."""
+    work = delivery.work
+    if conclusion.state is not State.DEAD or delivery.dead_letter or not work or not work.service:
+        return None
+    return finding(
+        Resource(Kind.SERVICE, work.service),
+        work.service,
+        found=format_lazy(
+            _("the work failed on {server} ({detail}), as {worker} saw it"),
+            server=work.service,
+            detail=work.detail,
+            worker=work.worker or delivery.queue,
+        ),
+        wanted=_("a server that does what the work needs"),
+        remedy=_("Read in that worker's log what the system said, mend it (room, rights, descriptors), and ask again."),
+        owner=facts.platform,
+        command=DOCTOR,
+        confidence=Confidence.LIKELY,
+        stops_work=True,
+    )
+
+
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
     """Tell whether what is needed is the cause itself, or needs it in turn."""
     if victim.about == _RUNNING and cause.about.kind is Kind.BROKER:
@@ -114,6 +151,8 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
     if not cause.stops_work:
         return False
     if conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts):
+        return True
+    if conclusion.state is State.UNKNOWN and any(one.name in names for one in facts.of_role("collector")):
         return True
     carriers = {one.name for one in (*facts.of_role("relay"), *facts.consumers_of(delivery.queue)) if one.is_at_work}
     others = [one for one in facts.consumers_of(delivery.queue) if one.is_at_work and one.name not in names]
@@ -158,7 +197,28 @@ def present_cause(
             or (reason == "bad_signature" and cause.about.kind is Kind.WIRING)
         )
     ]
-    return _nearest_to_the_ground(found)
+    return _nearest_to_the_ground(found) or (_former_key() if reason == "bad_signature" else None)
+
+
+def _former_key() -> Diagnosis:
+    """Return why a message is taken for forged though all that run share a key: it was signed before that was changed.
+
+    Likely only: what is forged dies of the same.
+    """
+    return finding(
+        Resource(Kind.SETTING, "DJANGO_SECRET_KEY"),
+        _("signing key"),
+        found=_(
+            "no process that runs accepts the key that signed it: a key was changed without a fallback, or it is forged"
+        ),
+        wanted=_("a former key among the fallbacks until all that it signed is done"),
+        remedy=_(
+            "If the key was changed, add the former one to DJANGO_SECRET_KEY_FALLBACKS of all processes, and replay: "
+            "what is replayed is signed anew."
+        ),
+        confidence=Confidence.LIKELY,
+        stops_work=True,
+    )
 
 
 def _nearest_to_the_ground(causes: Iterable[Diagnosis]) -> Diagnosis | None:
@@ -188,6 +248,8 @@ def _needed(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Iterato
             yield BEAT
             yield Resource(Kind.QUEUE, facts.platform_queue)
             yield Resource(Kind.QUEUE, delivery.queue)
+        case State.DEAD if delivery.dead_letter is None and delivery.work:
+            yield from _services(delivery, facts)
         case State.DEAD:
             yield COLLECTOR
         case _:

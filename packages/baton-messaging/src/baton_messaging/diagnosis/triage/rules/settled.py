@@ -6,6 +6,7 @@ from baton_messaging.diagnosis.triage.rules.causes import step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.diagnosis import Confidence
+from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.messages.position import Position
 
 
@@ -33,10 +34,11 @@ def processed(delivery: Delivery, facts: Facts) -> Conclusion | None:
     return Conclusion(State.DONE, owner, step_of(cause), True, detail, confidence=cause.confidence, cause=cause)
 
 
-def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
+def dead(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """A person must decide, or has decided.
 
-    Sure only where the consumer itself has said that the message is to blame: any other error may be of something else.
+    Sure only where the consumer itself has said that the message is to blame, and asked nobody else: any other error
+    may be of something else, and a server that refuses one message may refuse all.
     """
     dead_letter = delivery.dead_letter
     if dead_letter is None:
@@ -45,7 +47,10 @@ def dead(delivery: Delivery, _facts: Facts) -> Conclusion | None:
         step = Step(
             "replay", dead_letter_id=dead_letter.pk, command=f"python manage.py dead_letters show {dead_letter.pk}"
         )
-        confidence = Confidence.SURE if dead_letter.is_permanent else Confidence.LIKELY
+        needed = facts.needs.get(Resource(Kind.CONSUMER, delivery.consumer), ())
+        asks_others = any(one.kind is Kind.SERVICE for one in needed)
+        is_sure = dead_letter.is_permanent and not asks_others
+        confidence = Confidence.SURE if is_sure else Confidence.LIKELY
         detail = phrase("reason", reason=dead_letter.reason)
         return Conclusion(State.DEAD, delivery.owner, step, True, detail, confidence=confidence)
     if dead_letter.state == "discarded":
