@@ -108,7 +108,7 @@ def _agrees(rows: Rows, day: date) -> bool:
 
 
 @finds(
-    _("orders that are not what the inventory answered, though its answer was processed"),
+    _("orders whose status is not what the inventory answered, though its answer was processed"),
     queue="orders",
     consumers=ANSWERED,
     settled_after=timedelta(0),

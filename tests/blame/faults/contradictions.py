@@ -6,6 +6,7 @@ from baton_dev.blame.catalogue import Question, fault
 from baton_dev.blame.effects import until_processed, until_running
 from baton_dev.blame.servers import locked
 from baton_messaging.diagnosis.triage.verdict import State
+from django.core.files.base import ContentFile
 from django.db import connection
 
 from inventory.models import Reservation
@@ -53,6 +54,22 @@ def file_gone(stack: ShopStack) -> Iterator[Question]:
     yield question
 
 
+@fault(
+    "export's file cut short",
+    State.DONE,
+    PLATFORM,
+    says="as long as it was written",
+    doctor="as long as it was written",
+)
+def file_cut_short(stack: ShopStack) -> Iterator[Question]:
+    question = an_export()
+    until_state(stack, question, ExportState.READY)
+    name = Export.objects.get(pk=question.id).file_name
+    storage().delete(name)
+    storage().save(name, ContentFile(b""))
+    yield question
+
+
 @fault("reservation deleted by hand", State.DONE, WAREHOUSE, says="reserv", doctor="reserv")
 def no_reservation(stack: ShopStack) -> Iterator[Question]:
     question = a_confirmed_order(stack, RESERVE)
@@ -73,6 +90,13 @@ def no_sale(stack: ShopStack) -> Iterator[Question]:
 def status_by_hand(stack: ShopStack) -> Iterator[Question]:
     question = a_confirmed_order(stack, "orders.confirm_order")
     Order.objects.filter(pk=question.id).update(status=OrderStatus.ACCEPTED, settled_at=None)
+    yield question
+
+
+@fault("confirmed order rejected by hand", State.DONE, SHOP, says="status", doctor="status")
+def rejected_by_hand(stack: ShopStack) -> Iterator[Question]:
+    question = a_confirmed_order(stack, "orders.confirm_order")
+    Order.objects.filter(pk=question.id).update(status=OrderStatus.REJECTED)
     yield question
 
 

@@ -6,7 +6,7 @@ from baton_dev.blame.catalogue import Question, fault
 from baton_dev.blame.certificates import tls_server
 from baton_messaging.diagnosis.triage.verdict import State
 
-from tests.blame.faults.mail import a_mail, until_it_fails
+from tests.blame.faults.mail import a_mail, until_it_fails, until_it_is_dead
 from tests.blame.owners import PLATFORM
 from tests.blame.stack import ShopStack
 
@@ -69,4 +69,12 @@ def refused_sender(stack: ShopStack) -> Iterator[Question]:
     stack.mail.replies["MAIL"] = "450 4.7.1 too many mails from here"
     question = a_mail()
     until_it_fails(stack, question)
+    yield question
+
+
+@fault("mail server relays for nobody", State.DEAD, PLATFORM, says="550", step="replay", doctor="550")
+def relays_for_nobody(stack: ShopStack) -> Iterator[Question]:
+    stack.mail.replies["RCPT"] = "550 5.7.1 relaying denied"
+    for question in (a_mail(), a_mail()):
+        until_it_is_dead(stack, question)
     yield question

@@ -66,6 +66,13 @@ _SETTING: Final = """
 """
 
 
+#: By what the server says of them.
+_TIMEOUTS: Final = {
+    "idle-in-transaction": "idle_in_transaction_session_timeout",
+    "idle-session": "idle_session_timeout",
+}
+
+
 def cause_of_refusal(error_class: str, text: str) -> Diagnosis | None:
     """Return why the database refused a statement, None where that is the code's own doing, or is mended.
 
@@ -180,7 +187,7 @@ def _changed_by_hand(match: "re.Match[str]", text: str) -> Diagnosis | None:
 
 def _timeout(match: "re.Match[str]", _text: str) -> Diagnosis | None:
     """A time-out that was set on the role or the database ends work that is only busy; any other is the handler's."""
-    setting = f"{match['kind']}_timeout"
+    setting = _TIMEOUTS.get(match["kind"], f"{match['kind']}_timeout")
     found = next(harmful_settings({"server": {"user": _role()}, "settings": _settings(setting)}), None)
     return _likely(found.about, Remedy(found.found, found.remedy, found.command)) if found else None
 
@@ -193,6 +200,7 @@ _BY_WORDS: Final[tuple[tuple[str, Callable[["re.Match[str]", str], Diagnosis | N
     (r"column (?P<name>[^ .]+)\.\S+ does not exist", _relation),
     (r'column "(?P<name>[^"]+)" does not exist', _relation),
     (r"canceling statement due to (?P<kind>lock|statement) timeout", _timeout),
+    (r"terminating connection due to (?P<kind>idle-in-transaction|idle-session|transaction) timeout", _timeout),
     (r"PL/pgSQL function (?P<name>\w+)\(", _function),
 )
 

@@ -57,7 +57,7 @@ def unknown_here(one: Stranger) -> Diagnosis:
         found = _("{process} ({where}) is at this broker, queues: {queues}; its database is {database}, not {ours}")
         remedy = _("Find {process} ({where}) and stop it, or give it this database ({ours}) and restart it.")
     return finding(
-        Resource(Kind.WIRING, one.name),
+        Resource(Kind.WIRING, ", ".join((one.name, *one.queues))),  # triage asks whether it takes from a queue
         _("processes at the broker that are not known here"),
         found=format_lazy(found, **names),
         wanted=_("each with a heartbeat in this database"),

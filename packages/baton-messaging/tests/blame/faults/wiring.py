@@ -36,6 +36,19 @@ def relay_elsewhere(stack: Stack) -> Iterator[Question]:
 
 
 @fault(
+    "relay with a broker's name that is gone",
+    State.WAITING,
+    PLATFORM,
+    says="not known|resolve",
+    step="CELERY_BROKER_URL",
+    doctor="not known|resolve",
+)
+def relay_without_a_name(stack: Stack) -> Iterator[Question]:
+    with otherwise(stack, "relay", CELERY_BROKER_URL="redis://no-such-host.invalid:6379/0"):
+        yield ordinary()
+
+
+@fault(
     "worker with another broker",
     (State.NOBODY_CONSUMES, State.QUEUED),
     PLATFORM,

@@ -30,6 +30,7 @@ _REMEDIES: Final[Mapping[Condition, Text]] = {
     Condition.NOT_PERMITTED: _("Correct login, key or rights in the settings, or have them given back."),
     Condition.DIFFERENT: _("Compare its settings here with what it is."),
 }
+_IN_A_FOLDER: Final = _("Look at {folder}: is its volume mounted there, is it a folder, and can it be written?")
 #: The settings of what Django itself knows.
 _SETTINGS: Final = {"mail": "MAILERS, EMAIL_… (EMAIL_URL)", "network": "/etc/resolv.conf"}
 
@@ -51,6 +52,8 @@ def found(health: Health) -> Text:
 def remedy(health: Health) -> tuple[Text, str]:
     """Return what is to be done, and the command for that if the check knows one."""
     text: Text = _REMEDIES[health.condition]
+    if health.server.startswith("/") and health.condition in (Condition.DIFFERENT, Condition.READ_ONLY, Condition.AWAY):
+        text = format_lazy(_IN_A_FOLDER, folder=health.server)
     if "certificate" in health.said:
         text = _("Renew its certificate, or let this machine trust the one who signed it.")
     if setting := _SETTINGS.get(health.name):

@@ -20,7 +20,13 @@ MIN_STATEMENT_SECONDS: Final = 0.5
 #: Below this, each lock that two of them want for a moment ends one of them.
 MIN_LOCK_SECONDS: Final = 0.05
 _UNITS: Final = {"": 0.001, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
-_TIMEOUTS: Final = ("statement_timeout", "lock_timeout", "transaction_timeout", "idle_in_transaction_session_timeout")
+_TIMEOUTS: Final = (
+    "statement_timeout",
+    "lock_timeout",
+    "transaction_timeout",
+    "idle_in_transaction_session_timeout",
+    "idle_session_timeout",
+)
 
 
 def harmful_settings(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:

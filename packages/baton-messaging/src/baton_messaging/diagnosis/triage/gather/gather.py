@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from baton_messaging.conf import Queue, Team, baton
+from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts, QueueSnapshot, Reach, Subject
 from baton_messaging.diagnosis.triage.gather.deliveries import deliveries_of, needs_of
@@ -14,9 +15,10 @@ from baton_messaging.diagnosis.triage.gather.servers import ask_servers
 from baton_messaging.diagnosis.triage.gather.snapshot import Snapshot, all_queues, take_snapshot
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.subjects import find_subjects
-from baton_messaging.health.diagnosis import Diagnosis
+from baton_messaging.health.diagnosis import Diagnosis, Status
 from baton_messaging.health.own_time import OwnTime
 from baton_messaging.health.resource import Kind
+from baton_messaging.health.run import run_checks
 from baton_messaging.routing.ownership import platform_owner
 
 DAY_SECONDS: Final = 86_400
@@ -24,6 +26,8 @@ DAY_SECONDS: Final = 86_400
 REST_SECONDS: Final = 0.8
 #: When they were asked before a table turned out to be locked, which took its time.
 LOCKED_SECONDS: Final = 0.3
+#: For a storage that a failed export names.
+SERVICES_SECONDS: Final = 0.4
 
 
 def gather(lookups: Sequence[Lookup]) -> list[Facts]:
@@ -31,7 +35,17 @@ def gather(lookups: Sequence[Lookup]) -> list[Facts]:
     snapshot = take_snapshot(lookups)
     causes = _with_read_only(snapshot.servers.causes)
     subjects = find_subjects({lookup.key: lookup.events for lookup in lookups if lookup.is_subject})
+    causes = (*causes, *_of_failed_works(causes, [one for found in subjects.values() for one in found]))
     return [_facts(lookup, snapshot, causes, subjects.get(lookup.key, ())) for lookup in lookups]
+
+
+def _of_failed_works(causes: Sequence[Diagnosis], subjects: Sequence[Subject]) -> list[Diagnosis]:
+    """Ask the servers on which works failed, as their rows say, how they do now: the row has a word, not the words."""
+    failed = {work.service for one in subjects for work in one.works.values() if work.state == "failed"}
+    names = sorted(failed - {"", *(cause.about.name for cause in causes if cause.about.kind is Kind.SERVICE)})
+    healths = run_checks(names, deadline_seconds=SERVICES_SECONDS) if names else []
+    found = [diagnosis for health in healths for diagnosis in diagnose(health)]
+    return [one for one in found if one.status is Status.FINDING and one.stops_work]
 
 
 def _with_read_only(causes: tuple[Diagnosis, ...]) -> tuple[Diagnosis, ...]:

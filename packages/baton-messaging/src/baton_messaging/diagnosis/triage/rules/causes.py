@@ -147,7 +147,8 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
     """
     names = set(cause.about.name.split(", "))
     if delivery.queue in names:
-        return conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts)
+        is_unattended = conclusion.state is State.NOBODY_CONSUMES and cause.stops_work
+        return is_unattended or conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts)
     if not cause.stops_work:
         return False
     if conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts):
