@@ -71,17 +71,19 @@ def test_an_export_whose_file_the_web_cannot_see_belongs_to_the_platform() -> No
 
 
 def test_an_export_whose_file_is_cut_short_belongs_to_the_platform() -> None:
+    name = f"{uuid7()}.csv"
     at = timezone.now() - timedelta(minutes=8)
     export = Export.objects.create(
-        format="csv", language="en", state="ready", file_name="cut.csv", rows_total=0, size_bytes=3,
+        format="csv", language="en", state="ready", file_name=name, rows_total=0, size_bytes=3,
         started_at=at, finished_at=at, expires_at=at + timedelta(days=1), attempt_count=1,
     )  # fmt: skip
-    storage().save("cut.csv", ContentFile(b""))
+    storage().save(name, ContentFile(b""))
     (found,) = contradicting([str(export.pk)])[str(export.pk)]
     assert (str(found.found), str(found.owner)) == (f"1: {export.pk}", "Platform team <platform@example.com>")
-    storage().delete("cut.csv")
-    storage().save("cut.csv", ContentFile(b"a\r\n"))
+    storage().delete(name)
+    storage().save(name, ContentFile(b"a\r\n"))
     assert contradicting([str(export.pk)]) == {}
+    storage().delete(name)
 
 
 def test_a_sale_whose_day_has_no_figures_is_found() -> None:
