@@ -44,7 +44,16 @@ def with_owners(dead_letters: Iterable[DeadLetter]) -> list[tuple[DeadLetter, st
 def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
     """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
     refusal = why_dead(dead.consumer, dead.reason, dead.error_class, dead.error_message)
-    return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
+    return present_cause(
+        dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal, is_ours=_is_ours(dead)
+    )
+
+
+def _is_ours(dead: Group | DeadLetter) -> bool:
+    """Tell whether the outbox has sent one of them: what has a message id was recorded from there."""
+    if isinstance(dead, DeadLetter):
+        return dead.message_id is not None
+    return DeadLetter.objects.open().filter(fingerprint=dead.fingerprint, message_id__isnull=False).exists()
 
 
 def _cause_of_open(dead_letter: DeadLetter) -> Diagnosis | None:

@@ -59,7 +59,12 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
         if dead_letter.state != "open":
             return None
         return present_cause(
-            delivery.consumer, dead_letter.reason, facts.causes, facts.needs, refusal=dead_letter.refusal
+            delivery.consumer,
+            dead_letter.reason,
+            facts.causes,
+            facts.needs,
+            refusal=dead_letter.refusal,
+            is_ours=delivery.published is not None,
         )
     needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
     found = [
@@ -180,11 +185,13 @@ def present_cause(
     needs: Mapping[Resource, Iterable[Resource]],
     *,
     refusal: Diagnosis | None = None,
+    is_ours: bool = False,
 ) -> Diagnosis | None:
     """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again.
 
     It died of its retries while a server that it names does no work, of a signature that another process made, or of a
     ``refusal``: a statement that the database did not execute (refused_statements.py), the more so if it does no work.
+    ``is_ours``: the outbox has the message, so that it was signed here.
     """
     if refusal is not None:
         return next((one for one in causes if one.about == refusal.about and one.stops_work), refusal)
@@ -198,7 +205,7 @@ def present_cause(
             or (reason == "bad_signature" and cause.about.kind is Kind.WIRING)
         )
     ]
-    return _nearest_to_the_ground(found) or (_former_key() if reason == "bad_signature" else None)
+    return _nearest_to_the_ground(found) or (_former_key() if is_ours and reason == "bad_signature" else None)
 
 
 def _former_key() -> Diagnosis:
