@@ -27,7 +27,7 @@ from orders.models import DailySales, Order, OrderStatus
 MAX_FILES: Final = 100  # that are looked for at a time: each costs a storage's answer
 MAX_RECORDED: Final = 5_000  # orders of a day, which are looked up one by one
 RECORD_SALE: Final = "orders.record_sale"
-ANSWERED: Final = ("orders.confirm_order", "orders.reject_order")
+ANSWERED: Final = {"orders.confirm_order": OrderStatus.CONFIRMED, "orders.reject_order": OrderStatus.REJECTED}
 PLATFORM: Final = "baton"  # its owner answers for storages, as for all that processes share
 
 
@@ -95,16 +95,22 @@ def _agrees(rows: Rows, day: date) -> bool:
 
 
 @finds(
-    _("orders that are still accepted, though the inventory's answer was processed"),
+    _("orders whose status is not what the inventory answered, though its answer was processed"),
     queue="orders",
     consumers=ANSWERED,
     settled_after=timedelta(0),
-    remedy=_("Find out who set their status back; settle each as the inventory answered."),
+    remedy=_("Find out who set their status; settle each as the inventory answered, and tell the customer."),
 )
-def orders_set_back(rows: Rows) -> Iterable[object]:
-    """Return the orders whose answer has been processed, and which wait for it all the same."""
-    accepted = Exists(Order.objects.filter(pk=Cast(OuterRef("key"), UUIDField()), status=OrderStatus.ACCEPTED))
-    return [key for consumer in ANSWERED for key in keys_processed(consumer, rows, unless=Q(~accepted))]
+def orders_set_otherwise(rows: Rows) -> Iterable[object]:
+    """Return the orders whose answer has been processed, and which say another. A cancelled one may have got any."""
+    return [
+        key for consumer in ANSWERED for key in keys_processed(consumer, rows, unless=Q(~_says_other_than(consumer)))
+    ]
+
+
+def _says_other_than(consumer: str) -> Exists:
+    order = Order.objects.filter(pk=Cast(OuterRef("key"), UUIDField()))
+    return Exists(order.exclude(status__in=(ANSWERED[consumer], OrderStatus.CANCELLED)))
 
 
 def _first_id(at: datetime) -> UUID:

@@ -9,11 +9,12 @@ from django.utils.translation import gettext_lazy as _
 
 from orders.events import ExportRequested
 from orders.exports.models import Export
-from orders.exports.states import ACTIVE, ExportState
+from orders.exports.states import ACTIVE, ExportState, Failure
 from orders.reference import called
 
 _CONSUMER = "orders.build_export"
 _QUEUE = "orders.bulk"
+_STORAGE = "exports"
 
 
 def find_exports(keys: Collection[str]) -> dict[str, Subject]:
@@ -40,7 +41,9 @@ def _work(export: Export) -> Work:
             detail = f"{export.rows_done} / {export.rows_total or '?'}"
             return Work("running", detail, export.worker, export.started_at, export.lease_expires_at)
         case ExportState.FAILED:
-            return Work("failed", str(export.get_failure_display()))
+            is_storage = export.failure == Failure.STORAGE
+            detail = str(export.get_failure_display())
+            return Work("failed", detail, export.worker, service=_STORAGE if is_storage else "")
         case _:
             return Work("done", str(export.get_state_display()))
 

@@ -7,6 +7,7 @@ import pytest
 from baton_messaging.models import OutboxMessage, ProcessedMessage
 from baton_messaging.publish import publish
 from baton_messaging.recovery.findings import contradicting, findings
+from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -15,6 +16,7 @@ from uuid_utils.compat import uuid7
 from inventory.events import StockReserved
 from inventory.models import Reservation
 from orders import services
+from orders.exports.files import storage
 from orders.models import DailySales, Export, Order, SalesIncrement
 from tests.orders.factories import a_request, products
 
@@ -68,6 +70,22 @@ def test_an_export_whose_file_the_web_cannot_see_belongs_to_the_platform() -> No
     assert list(contradicting([str(export.pk)])) == [str(export.pk)]
 
 
+def test_an_export_whose_file_is_cut_short_belongs_to_the_platform() -> None:
+    name = f"{uuid7()}.csv"
+    at = timezone.now() - timedelta(minutes=8)
+    export = Export.objects.create(
+        format="csv", language="en", state="ready", file_name=name, rows_total=0, size_bytes=3,
+        started_at=at, finished_at=at, expires_at=at + timedelta(days=1), attempt_count=1,
+    )  # fmt: skip
+    storage().save(name, ContentFile(b""))
+    (found,) = contradicting([str(export.pk)])[str(export.pk)]
+    assert (str(found.found), str(found.owner)) == (f"1: {export.pk}", "Platform team <platform@example.com>")
+    storage().delete(name)
+    storage().save(name, ContentFile(b"a\r\n"))
+    assert contradicting([str(export.pk)]) == {}
+    storage().delete(name)
+
+
 def test_a_sale_whose_day_has_no_figures_is_found() -> None:
     order = an_order_of(minutes_ago=8)
     ids = list(OutboxMessage.objects.values_list("message_id", flat=True))
@@ -103,5 +121,6 @@ def test_an_order_whose_answer_was_processed_and_that_still_waits_is_found_at_on
         (found,) = findings(looked_at_for=timedelta(days=1))
         assert (str(found.found), str(found.owner)) == (f"1: {order.pk}", "Shop team <shop@example.com>")
     assert findings() == []
-    Order.objects.update(status="confirmed", settled_at=timezone.now())
-    assert findings(looked_at_for=timedelta(days=1)) == []
+    for status, is_right in (("confirmed", True), ("rejected", False), ("cancelled", True)):
+        Order.objects.update(status=status, settled_at=timezone.now())
+        assert (findings(looked_at_for=timedelta(days=1)) == []) == is_right

@@ -108,6 +108,13 @@ def status_by_hand(stack: ShopStack) -> Iterator[Question]:
     yield question
 
 
+@fault("confirmed order rejected by hand", State.DONE, SHOP, says="status", doctor="status")
+def rejected_by_hand(stack: ShopStack) -> Iterator[Question]:
+    question = a_confirmed_order(stack, "orders.confirm_order")
+    Order.objects.filter(pk=question.id).update(status=OrderStatus.REJECTED)
+    yield question
+
+
 @fault(
     "a forgotten session holds the stock's row",
     State.RUNNING,

@@ -9,7 +9,7 @@ from baton_dev.testing.smtp_server import smtp_server
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Heartbeat
 
-from tests.blame.faults.mail import a_mail, until_it_fails
+from tests.blame.faults.mail import a_mail, until_it_fails, until_it_is_dead
 from tests.blame.owners import PLATFORM
 from tests.blame.stack import ShopStack
 
@@ -126,3 +126,11 @@ def into_files(stack: ShopStack) -> Iterator[Question]:
 def another_server(stack: ShopStack) -> Iterator[Question]:
     with smtp_server() as other:
         yield from sent_otherwise(stack, f"smtp://127.0.0.1:{other.port}")
+
+
+@fault("mail server relays for nobody", State.DEAD, PLATFORM, says="550", step="replay", doctor="550")
+def relays_for_nobody(stack: ShopStack) -> Iterator[Question]:
+    stack.mail.replies["RCPT"] = "550 5.7.1 relaying denied"
+    for question in (a_mail(), a_mail()):
+        until_it_is_dead(stack, question)
+    yield question

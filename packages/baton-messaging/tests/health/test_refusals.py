@@ -69,6 +69,7 @@ def test_redis_is_quoted_with_the_word_that_its_client_cuts_off(reply: str, cond
         (amqp.exceptions.NotAllowed("NOT_ALLOWED - vhost other not found"), DIFFERENT),
         (amqp.exceptions.NotAllowed("access to vhost '/' refused for user 'x'"), NOT_PERMITTED),
         (amqp.exceptions.NotAllowed("vhost '/': connection limit (1) is reached"), FULL),
+        (amqp.exceptions.NotAllowed("access to vhost '/' refused for user 'x': connection limit (1) is reached"), FULL),
         (amqp.exceptions.InternalError("access to vhost '/' refused: vhost '/' is down"), REFUSES),
         (amqp.exceptions.ResourceError("RESOURCE_ERROR"), FULL),
         (amqp.exceptions.RecoverableConnectionError("Socket was disconnected"), AWAY),

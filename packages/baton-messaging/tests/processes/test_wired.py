@@ -131,3 +131,16 @@ def test_a_key_cannot_be_had_from_its_fingerprint() -> None:
     keys = [wiring.key_fingerprint(key) for key in ("secret one", "secret two", "secret one")]
     assert keys[0] == keys[2] != keys[1]
     assert all(len(key) == 8 and "secret" not in key for key in keys)
+
+
+def test_a_worker_that_hands_its_mails_in_nowhere_differs_from_those_that_name_a_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wired, "checks_of", lambda name: ("mail",) if name == "sample.take_one" else ())
+    files, server = {"backend": "config.mail.Files", "server": ""}, {"backend": "smtp", "server": "mail:25"}
+    assert told(process("a", mail=server), process("odd", mail=files)) == [
+        ("mail", ["odd"], "backend config.mail.Files, server -", "backend smtp, server mail:25")
+    ]
+    assert told(process("a", mail=files), process("b", mail=files)) == []
+    web = replace(process("web", role="web", mail=files), queues=())
+    assert told(web, process("a", mail=server), process("b", mail=server)) == []

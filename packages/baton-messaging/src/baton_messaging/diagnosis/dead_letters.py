@@ -3,15 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.db.models import Min
+
 from baton_messaging.dead_letters.operations.groups import Group
+from baton_messaging.diagnosis.former_keys import signer_is_gone
 from baton_messaging.diagnosis.installation import recent_causes
-from baton_messaging.diagnosis.refused_statements import cause_of_refusal
-from baton_messaging.diagnosis.servers.policies import cause_of_expiry
 from baton_messaging.diagnosis.triage.rules.causes import present_cause
+from baton_messaging.diagnosis.why_dead import why_dead
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Diagnosis
-from baton_messaging.models import DeadLetter
-from baton_messaging.models.dead_letter import State
+from baton_messaging.models import DeadLetter, Heartbeat, OutboxMessage
+from baton_messaging.models.dead_letter import Reason, State
+from baton_messaging.models.heartbeat import Role
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,24 @@ def with_owners(dead_letters: Iterable[DeadLetter]) -> list[tuple[DeadLetter, st
 
 def cause_now(dead: Group | DeadLetter) -> Diagnosis | None:
     """Return what stands in the way of a dead letter's consumer, or of a group's, now; None if nothing is known."""
-    refusal = cause_of_refusal(dead.error_class, dead.error_message) or cause_of_expiry(dead.consumer, dead.error_class)
-    return present_cause(dead.consumer, dead.reason, recent_causes(), needs_of_consumers(), refusal=refusal)
+    refusal = why_dead(dead.consumer, dead.reason, dead.error_class, dead.error_message)
+    return present_cause(
+        dead.consumer,
+        dead.reason,
+        recent_causes(),
+        needs_of_consumers(),
+        refusal=refusal,
+        is_signer_gone=dead.reason == Reason.BAD_SIGNATURE and _is_signer_gone(dead),
+    )
+
+
+def _is_signer_gone(dead: Group | DeadLetter) -> bool:
+    """Tell whether the outbox has one of them, and no relay that runs has signed it. Two queries."""
+    own = {"pk": dead.pk} if isinstance(dead, DeadLetter) else {"fingerprint": dead.fingerprint, "state": State.OPEN}
+    alike = DeadLetter.objects.filter(message_id__isnull=False, **own)
+    ours = OutboxMessage.objects.filter(message_id__in=alike.values("message_id"))
+    relays = Heartbeat.objects.fresh().filter(role=Role.RELAY).values_list("started_at", flat=True)
+    return signer_is_gone(ours.aggregate(at=Min("published_at"))["at"], relays)
 
 
 def _cause_of_open(dead_letter: DeadLetter) -> Diagnosis | None:

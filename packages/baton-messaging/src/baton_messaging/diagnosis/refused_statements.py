@@ -17,6 +17,7 @@ from django.db import connection
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from baton_messaging.conf import baton
 from baton_messaging.diagnosis import commands
 from baton_messaging.diagnosis.servers.database_remedies import Remedy, search_path_back
 from baton_messaging.diagnosis.servers.diagnose import diagnose
@@ -68,6 +69,13 @@ _SETTING: Final = """
     WHERE (d.datname IS NULL OR d.datname = current_database()) AND (r.rolname IS NULL OR r.rolname = current_user)
         AND split_part(setting, '=', 1) = %s
 """
+
+
+#: By what the server says of them.
+_TIMEOUTS: Final = {
+    "idle-in-transaction": "idle_in_transaction_session_timeout",
+    "idle-session": "idle_session_timeout",
+}
 
 
 def cause_of_refusal(error_class: str, text: str) -> Diagnosis | None:
@@ -175,7 +183,7 @@ def _relation(match: "re.Match[str]", text: str) -> Diagnosis | None:
             Remedy(format_lazy(found, name=name, **names), format_lazy(remedy, **names), commands.sql(back)),
         )
     if not name.startswith("baton_") and not (count := unapplied_migration_count()):
-        return None
+        return _changed_by_hand(match, text) if "column" in match[0] else None
     if name.startswith("baton_"):
         found = format_lazy(_("the database has other tables than this release ({said})"), said=_first_line(text))
     else:
@@ -184,9 +192,31 @@ def _relation(match: "re.Match[str]", text: str) -> Diagnosis | None:
     return _likely(_of_table(name), Remedy(found, remedy, "python manage.py migrate"))
 
 
+def _changed_by_hand(match: "re.Match[str]", text: str) -> Diagnosis | None:
+    """All migrations are applied, and a table of an app lacks a column: another release, or a hand, has changed it.
+
+    The app's team owns both, its code and its tables.
+    """
+    model = next((one for one in apps.get_models() if one._meta.db_table == match["name"]), None)
+    if model is None:
+        return None
+    label = model._meta.app_label
+    owner = next((one.owner for one in baton().queues if one.name == label), None)
+    remedy = _(
+        "Undo what changed {table} past this release's migrations, or deploy the release that knows it; then replay."
+    )
+    found = _("table {table} is not what this release and its migrations say ({said})")
+    names = {"table": match["name"], "said": _first_line(text)}
+    told = _likely(
+        _of_table(match["name"]),
+        Remedy(format_lazy(found, **names), format_lazy(remedy, **names), f"python manage.py showmigrations {label}"),
+    )
+    return replace(told, owner=owner or told.owner)
+
+
 def _timeout(match: "re.Match[str]", _text: str) -> Diagnosis | None:
     """A time-out that was set on the role or the database ends work that is only busy; any other is the handler's."""
-    setting = f"{match['kind']}_timeout"
+    setting = _TIMEOUTS.get(match["kind"], f"{match['kind']}_timeout")
     found = next(harmful_settings({"server": {"user": _role()}, "settings": _settings(setting)}), None)
     return _likely(found.about, Remedy(found.found, found.remedy, found.command)) if found else None
 
@@ -199,6 +229,7 @@ _BY_WORDS: Final[tuple[tuple[str, Callable[["re.Match[str]", str], Diagnosis | N
     (r"column (?P<name>[^ .]+)\.\S+ does not exist", _relation),
     (r'column "(?P<name>[^"]+)" does not exist', _relation),
     (r"canceling statement due to (?P<kind>lock|statement) timeout", _timeout),
+    (r"terminating connection due to (?P<kind>idle-in-transaction|idle-session|transaction) timeout", _timeout),
     (r"PL/pgSQL function (?P<name>\w+)\(", _function),
 )
 

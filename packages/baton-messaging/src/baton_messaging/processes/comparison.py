@@ -49,7 +49,9 @@ _REMEDY: Final[dict[str, Any]] = {
     "broker": _("Give {odd} the same CELERY_BROKER_URL as {usual} ({usual_value}), and restart it."),
     "keys": _("Give {odd} the same DJANGO_SECRET_KEY as {usual}, and restart it."),
     "storage": _("Give {odd} the same folder or bucket as {usual} (BATON_STATE_DIR, for a folder), and restart it."),
-    "mail": _("Give {odd} the same EMAIL_URL and sender as {usual}, and restart it."),
+    "mail": _(
+        "Give {odd} the same EMAIL_URL and sender as {usual}, and restart it; then send again what it has sent since."
+    ),
     "release": _("Restart {odd} with the release of {usual}: {usual_value}."),
 }
 

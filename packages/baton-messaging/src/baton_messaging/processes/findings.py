@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from baton_messaging.health.condition import Condition, Health
 from baton_messaging.health.diagnosis import Diagnosis, finding, observed
 from baton_messaging.health.resource import Kind, Resource
+from baton_messaging.health.wording import first_few
 from baton_messaging.models import Heartbeat
 from baton_messaging.models.heartbeat import Role
 from baton_messaging.processes.silence import silent_processes
@@ -77,18 +78,23 @@ def _twins(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
 
 
 def _clocks(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:
-    offsets = {row.hostname: row.clock_offset_seconds or 0.0 for row in rows}
-    for hostname, seconds in sorted(offsets.items()):
-        if abs(seconds) > MAX_CLOCK_OFFSET_SECONDS:
-            names = {"machine": hostname, "seconds": f"{abs(seconds):.1f}"}
-            slow = _("The clock of {machine} is {seconds} s behind the database's")
-            fast = _("The clock of {machine} is {seconds} s ahead of the database's")
-            yield finding(
-                Resource(Kind.MACHINE, hostname),
-                _("clocks of the machines"),
-                found=format_lazy(slow if seconds > 0 else fast, **names),
-                remedy=_("Let a time service (chrony, systemd-timesyncd) set the clocks of both machines."),
-            )
+    """Name the processes, too: containers of one name may stand on machines of different clocks."""
+    wrong: dict[str, list[Heartbeat]] = defaultdict(list)
+    for row in rows:
+        if abs(row.clock_offset_seconds or 0.0) > MAX_CLOCK_OFFSET_SECONDS:
+            wrong[row.hostname].append(row)
+    for hostname, off in sorted(wrong.items()):
+        seconds = max((row.clock_offset_seconds or 0.0 for row in off), key=abs)
+        processes = first_few((row.name for row in off), at_most=3)
+        names = {"machine": f"{hostname} ({processes})", "seconds": f"{abs(seconds):.1f}"}
+        slow = _("The clock of {machine} is {seconds} s behind the database's")
+        fast = _("The clock of {machine} is {seconds} s ahead of the database's")
+        yield finding(
+            Resource(Kind.MACHINE, hostname),
+            _("clocks of the machines"),
+            found=format_lazy(slow if seconds > 0 else fast, **names),
+            remedy=_("Let a time service (chrony, systemd-timesyncd) set the clocks of both machines."),
+        )
 
 
 def _standstills(rows: Sequence[Heartbeat]) -> Iterator[Diagnosis]:

@@ -57,7 +57,7 @@ def unknown_here(one: Stranger) -> Diagnosis:
         found = _("{process} ({where}) is at this broker, queues: {queues}; its database is {database}, not {ours}")
         remedy = _("Find {process} ({where}) and stop it, or give it this database ({ours}) and restart it.")
     return finding(
-        Resource(Kind.WIRING, one.name),
+        Resource(Kind.WIRING, ", ".join((one.name, *one.queues))),  # triage asks whether it takes from a queue
         _("processes at the broker that are not known here"),
         found=format_lazy(found, **names),
         wanted=_("each with a heartbeat in this database"),
@@ -95,9 +95,16 @@ def miscounted(queue: str, count: int, expected: Sequence[Heartbeat]) -> Diagnos
         found=format_lazy(_("{queue} has {count} consumers at the broker; known here: {workers}"), **names),
         wanted=_("as many as there are workers here"),
         remedy=format_lazy(
-            _("See who consumes {queue} (rabbitmqctl list_consumers), and stop whoever is none of these."), **names
+            _(
+                "See who consumes {queue}, or holds messages of it without consuming (a console), and close the "
+                "connection of whoever is none of these: the broker requeues what it holds."
+            ),
+            **names,
         ),
         confidence=Confidence.LIKELY,
         stops_work=True,
-        command="rabbitmqctl list_consumers queue_name channel_pid consumer_tag",
+        command=(
+            "rabbitmqctl list_consumers queue_name channel_pid consumer_tag; "
+            "rabbitmqctl list_channels connection user consumer_count messages_unacknowledged"
+        ),
     )

@@ -140,7 +140,9 @@ class WiringWatch:
         names = check_names()
         is_thorough = self._looks % LOOKS_PER_THOROUGH_ONE == 0
         self._looks += 1
-        asked = names if is_thorough else [name for name in names if name in OFTEN]
+        # What was seen must not outlive its end.
+        in_trouble = {one["name"] for one in self.health if one["condition"] not in _WELL}
+        asked = names if is_thorough else [name for name in names if name in OFTEN or name in in_trouble]
         try:
             found = {one.name: one.as_dict() for one in run_checks(asked, deadline_seconds=ANSWER_SECONDS)}
         except Exception as error:  # an app's own check that cannot be imported costs no more than the answers

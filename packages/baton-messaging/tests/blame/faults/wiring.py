@@ -15,6 +15,7 @@ from baton_dev.testing.processes import manage_command
 from baton_messaging.conf import baton
 from baton_messaging.diagnosis.triage.verdict import State
 from baton_messaging.models import Heartbeat
+from baton_messaging.processes.findings import trouble_of
 from celery import current_app
 
 from tests.blame.samples import PLATFORM, SAMPLE, in_the_outbox, ordinary, otherwise, sent, worker_again
@@ -55,6 +56,25 @@ def relay_elsewhere(stack: Stack) -> Iterator[Question]:
         question = sent(stack)
         long_ago(question)
         yield question
+
+
+@fault(
+    "relay with a broker's name that is gone",
+    (State.RELAY_STALLED, State.WAITING),
+    PLATFORM,
+    says="not known|resolve",
+    step="CELERY_BROKER_URL",
+    doctor="not known|resolve",
+)
+def relay_without_a_name(stack: Stack) -> Iterator[Question]:
+    stack.stop("relay")
+    stack.start("relay", environment={"CELERY_BROKER_URL": "redis://no-such-host.invalid:6379/0"})
+    try:
+        mine = Heartbeat.objects.filter(pid=stack.processes["relay"].pid)
+        stack.wait(lambda: any(map(trouble_of, mine.all())), what="a relay that says what it waits for")
+        yield ordinary()
+    finally:
+        stack.stop("relay")
 
 
 @fault(

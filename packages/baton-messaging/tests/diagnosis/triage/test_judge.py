@@ -466,6 +466,9 @@ TWO_KEYS = replace(TWO_BROKERS, about=Resource(Kind.WIRING, "worker@host"))
 GONE = delivery(published=replace(SENT, published_at=ago(0.5)))
 FORGED = replace(OPEN, reason="bad_signature")
 MAIL_NEEDS = {Resource(Kind.CONSUMER, "mail.send"): (MAIL,)}
+CUT_OFF = replace(TWO_BROKERS, about=Resource(Kind.PROCESS, "relay@host"))
+ONE_RELAY = {Resource(Kind.ROLE, "relay"): (CUT_OFF.about,)}
+INTO_FILES = replace(TWO_KEYS, concerns=(MAIL,), stops_work=False)
 SILENT_ALL = (process("relay", **SILENT), process("worker", **SILENT), BEAT)
 
 
@@ -488,6 +491,8 @@ SILENT_ALL = (process("relay", **SILENT), process("worker", **SILENT), BEAT)
         (facts(delivery(in_flight=hand()), queues=EMPTY, causes=(OF_ANOTHER,)), State.RUNNING, CARE, None),
         (facts(delivery(processed=DONE), causes=(HUNG, TWO_BROKERS)), State.DONE, CARE, None),
         (facts(delivery(held=PAUSE, seen=IN_QUEUE), causes=(HUNG,)), State.HELD, CARE, None),
+        (facts(delivery(published=UNSENT), causes=(CUT_OFF,), needs=ONE_RELAY), State.RELAY_STALLED, PLATFORM, CUT_OFF),
+        (facts(delivery(processed=DONE), causes=(INTO_FILES,), needs=MAIL_NEEDS), State.DONE, PLATFORM, INTO_FILES),
     ],
 )  # fmt: skip
 def test_a_cause_takes_the_blame_from_its_victims(
@@ -623,3 +628,25 @@ PROVED: Final = frozenset(
 def test_nothing_that_is_inferred_is_called_sure() -> None:
     sure = {name for name, world, *_ in CASES if any(one.confidence is Confidence.SURE for one in judge(world))}
     assert sure == PROVED
+
+
+def test_a_signature_that_no_key_of_the_running_processes_made_is_of_a_former_key_or_forged() -> None:
+    relay = replace(RELAY, started_at=ago(30))
+    verdict = first(facts(delivery(dead_letter=FORGED), processes=(WORKER, relay, BEAT)))
+    assert (verdict.state, verdict.owner.email) == (State.DEAD, PLATFORM.email)
+    assert verdict.confidence is Confidence.LIKELY
+    assert "DJANGO_SECRET_KEY_FALLBACKS" in str(verdict.step.values["remedy"])
+
+
+def test_what_a_relay_signed_that_still_runs_is_only_to_be_sent_again() -> None:
+    relay = replace(RELAY, started_at=ago(90))
+    verdict = first(facts(delivery(dead_letter=FORGED), processes=(WORKER, relay, BEAT)))
+    assert (verdict.owner, verdict.step.code, verdict.confidence) == (CARE, "replay_signed_anew", Confidence.LIKELY)
+
+
+def test_work_that_failed_on_a_server_is_the_servers_not_its_askers() -> None:
+    failed = Work("failed", "storage", "bulk@host", service="exports")
+    verdict = first(facts(delivery(processed=DONE, work=failed)))
+    assert (verdict.state, verdict.owner, verdict.confidence) == (State.DEAD, PLATFORM, Confidence.LIKELY)
+    itself = first(facts(delivery(processed=DONE, work=replace(failed, service=""))))
+    assert (itself.state, itself.owner) == (State.DEAD, CARE)

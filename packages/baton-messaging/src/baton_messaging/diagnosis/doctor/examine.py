@@ -22,6 +22,7 @@ from baton_messaging.health.answers import HAND_OVER_SECONDS, Answer, NoAnswer, 
 from baton_messaging.health.causes import fold
 from baton_messaging.health.dependencies import needs_of_consumers
 from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text, unanswered
+from baton_messaging.health.resource import Kind, Resource
 
 #: For all servers together: one that says nothing costs this much.
 SERVERS_SECONDS: Final = 2.5
@@ -63,7 +64,21 @@ def _examine_with_servers(
 def folded(examinations: Iterable[Examination], diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
     """Return the diagnoses, those that are explained by others only under these."""
     needs = {one.about: [RESOURCES[name] for name in one.needs] for one in examinations if one.needs}
-    return fold(diagnoses, {**needs_of_consumers(), **needs})
+    told = list(diagnoses)
+    return fold(told, {**needs_of_consumers(), **needs, **_needs_of_roles(told)})
+
+
+def _needs_of_roles(told: Iterable[Diagnosis]) -> dict[Resource, list[Resource]]:
+    """Return the processes with a finding of their own, by their role: of a role that does no work they are the cause.
+
+    A worker's name is its own, so that nothing is known of its role; relay, collector and beat are named by it.
+    """
+    needs: dict[Resource, list[Resource]] = {}
+    for one in told:
+        if one.about.kind is Kind.PROCESS and one.stops_work:
+            role = Resource(Kind.ROLE, one.about.name.partition("@")[0])
+            needs.setdefault(role, []).append(one.about)
+    return needs
 
 
 def _examine_together(examinations: Sequence[Examination], by: Deadline) -> Answers:

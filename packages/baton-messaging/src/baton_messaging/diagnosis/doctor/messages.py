@@ -12,7 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from baton_messaging.conf import baton
+from baton_messaging.dead_letters.operations.groups import groups_of
+from baton_messaging.diagnosis.dead_letters import explained
 from baton_messaging.diagnosis.doctor.examination import DATABASE, examines, or_well
+from baton_messaging.diagnosis.installation import recent_causes
 from baton_messaging.diagnosis.links import dead_letters_link, list_link
 from baton_messaging.diagnosis.servers.policies import has_declared_length, letting_expire, limiting
 from baton_messaging.health.diagnosis import Diagnosis, finding, observed
@@ -27,6 +30,8 @@ from baton_messaging.routing.ownership import queue_name_of, team_named
 #: Seconds. A relay that lives sends within one; after a crash its lease (30 s) must end first.
 MAX_LAG_SECONDS: Final = 60.0
 _MAX_COUNTED: Final = 10_000
+#: Groups of dead letters whose cause is asked for, the newest: each costs a query or two.
+MAX_EXPLAINED: Final = 10
 #: What waits in the outbox, waits for the relay.
 _RELAY: Final = Resource(Kind.ROLE, "relay")
 
@@ -144,7 +149,16 @@ def examine_dead_letters() -> list[Diagnosis]:
     unattended = [_unattended(row, wanted) for row in owners.order_by("owner")]
     count = 0 if unattended else DeadLetter.objects.open().count()
     found = format_lazy(_("{count} open, none of them old"), count=count) if count else _("none")
-    return or_well(unattended, _("dead letters"), found=found, wanted=wanted)
+    return or_well([*unattended, *_what_they_died_of()], _("dead letters"), found=found, wanted=wanted)
+
+
+def _what_they_died_of() -> list[Diagnosis]:
+    """Return what open dead letters died of that no single message is to blame for, unless others tell of it, too."""
+    told = {one.about for one in recent_causes()}
+    dead = DeadLetter.objects.open().exclude(error_class=EXPIRED_BY_POLICY)  # of which examine_policies() tells
+    groups = explained(groups_of(dead, limit=MAX_EXPLAINED))
+    causes = {one.cause.about: one.cause for one in groups if one.cause and one.cause.about not in told}
+    return list(causes.values())
 
 
 def _unattended(row: dict[str, Any], wanted: Any) -> Diagnosis:

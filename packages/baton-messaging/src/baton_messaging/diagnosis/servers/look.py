@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from baton_messaging.diagnosis.servers.diagnose import diagnose
 from baton_messaging.health.condition import Condition, Health
-from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status
+from baton_messaging.health.diagnosis import Confidence, Diagnosis, Status, Text
 from baton_messaging.health.resource import Kind, Resource
 from baton_messaging.health.wording import CONDITIONS, duration, first_few
 from baton_messaging.models import Heartbeat
@@ -25,6 +25,8 @@ from baton_messaging.processes.findings import COMMON
 MAX_CERTAIN_AGE_SECONDS: Final = 60.0
 #: The same of database and broker, which a process in trouble looks at every five seconds: longer, and it has passed.
 MAX_COMMON_AGE_SECONDS: Final = 12.0
+#: Where each is told which server it works with.
+_SETTINGS: Final = {"database": "DATABASE_URL", "broker": "CELERY_BROKER_URL"}
 #: What is different on each host.
 MACHINE: Final = "machine"
 
@@ -123,6 +125,8 @@ def _at_work(troubled: list[Seen], own: Health | None) -> Iterator[Diagnosis]:
 def _cut_off(one: Seen) -> Diagnosis:
     """Return the diagnosis of a process that alone does not reach what all others do."""
     (diagnosis, *_others) = diagnose(one.health)
+    if one.health.condition is Condition.AWAY:  # it is not: others reach it
+        diagnosis = replace(diagnosis, remedy=_way_of(one), command="")
     found = _("{process} saw {age} ago: {found}; other processes do not")
     return replace(
         diagnosis,
@@ -132,6 +136,13 @@ def _cut_off(one: Seen) -> Diagnosis:
         confidence=Confidence.LIKELY,
         since=one.health.checked_at,
     )
+
+
+def _way_of(one: Seen) -> Text:
+    remedy = _(
+        "Correct what {process} is given, {setting}, and the way from its machine to the server; then restart it."
+    )
+    return format_lazy(remedy, process=one.process, setting=_SETTINGS[one.health.name])
 
 
 def _health(told: Mapping[str, Any]) -> Health:

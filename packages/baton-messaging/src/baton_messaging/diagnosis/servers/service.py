@@ -38,6 +38,8 @@ _REMEDIES: Final[Mapping[Condition, Text]] = {
 MAX_ERROR_CHARS: Final = 200  # the trail and the desk show the rest
 #: The name of Django's mail server among the checks.
 MAIL: Final = "mail"
+_IN_A_FOLDER: Final = _("Look at {folder}: is its volume mounted there, is it a folder, and can it be written?")
+_OF_A_FOLDER: Final = (Condition.DIFFERENT, Condition.READ_ONLY, Condition.AWAY)
 #: The settings of what Django itself knows.
 _SETTINGS: Final = {
     "remote control": "ACL SETUSER … '&*'",
@@ -77,7 +79,10 @@ def meaning_of(health: Health) -> tuple[Any, Text, str]:
         host, _colon, port = health.server.rpartition(":")
         is_filled = bool(host) and port.isdecimal()
         return meaning, step, command.format(host=host, port=port) if is_filled else ""
-    return _FOUND[health.condition], _REMEDIES[health.condition], ""
+    step = _REMEDIES[health.condition]
+    if health.server.startswith("/") and health.condition in _OF_A_FOLDER:
+        step = format_lazy(_IN_A_FOLDER, folder=health.server)
+    return _FOUND[health.condition], step, ""
 
 
 def failing(name: str, error: str, owner: Team | None = None) -> Diagnosis:
@@ -92,6 +97,23 @@ def failing(name: str, error: str, owner: Team | None = None) -> Diagnosis:
         remedy=told[1]
         if told
         else _("Look at that server and at its settings; what needs it is tried again by itself."),
+        owner=owner,
+        command="python manage.py doctor",
+        confidence=Confidence.LIKELY,
+        stops_work=True,
+    )
+
+
+def failed_on(name: str, detail: str, worker: str, owner: Team) -> Diagnosis:
+    """Return the diagnosis of a service on which work failed, as the app's own row says: it is not tried again."""
+    return finding(
+        Resource(Kind.SERVICE, name),
+        name,
+        found=format_lazy(
+            _("the work failed on {server} ({detail}), as {worker} saw it"), server=name, detail=detail, worker=worker
+        ),
+        wanted=WANTED,
+        remedy=_("Read in that worker's log what the system said, mend it (room, rights, descriptors), and ask again."),
         owner=owner,
         command="python manage.py doctor",
         confidence=Confidence.LIKELY,

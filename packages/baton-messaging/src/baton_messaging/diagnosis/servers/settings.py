@@ -14,7 +14,13 @@ from baton_messaging.health.role_settings import ends_all_work, seconds_of, sett
 
 #: A time-out on the role below this ends statements that are merely busy. Seconds.
 MIN_TIMEOUT_SECONDS: Final = 30.0
-_TIMEOUTS: Final = ("statement_timeout", "lock_timeout", "transaction_timeout", "idle_in_transaction_session_timeout")
+_TIMEOUTS: Final = (
+    "statement_timeout",
+    "lock_timeout",
+    "transaction_timeout",
+    "idle_in_transaction_session_timeout",
+    "idle_session_timeout",
+)
 
 
 def harmful_settings(facts: Mapping[str, Any]) -> Iterator[Diagnosis]:

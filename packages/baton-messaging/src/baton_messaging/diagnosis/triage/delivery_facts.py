@@ -117,13 +117,17 @@ class Sighting:
 
 @dataclass(frozen=True)
 class Work:
-    """What an app's own row says of the work of one consumer: a long task outlives its message's transaction."""
+    """What an app's own row says of the work of one consumer: a long task outlives its message's transaction.
+
+    ``service``: the health check of the server on which it failed, where that is why.
+    """
 
     state: Literal["waiting", "running", "failed", "done"]
     detail: str = ""
     worker: str = ""
     started_at: datetime | None = None
     lease_expires_at: datetime | None = None
+    service: str = ""
 
 
 @dataclass(frozen=True)

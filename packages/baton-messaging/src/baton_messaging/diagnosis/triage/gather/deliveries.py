@@ -1,5 +1,6 @@
 """Deliveries put together from a snapshot: each message on its way to each consumer."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
 from baton_messaging.broker.inspect.find import Find
@@ -101,20 +102,22 @@ def _delivery(place: Place, row: OutboxMessage | None, snapshot: Snapshot) -> De
 
 
 def needs_of(consumers: Iterable[str], processes: Collection[Process] = ()) -> dict[Resource, list[Resource]]:
-    """Return what each consumer needs, each queue that a worker gave up, what has none at work, a role of one."""
+    """Return what each consumer needs, each queue that a worker gave up, what has none at work, what has one only."""
     needs = needs_of_consumers(consumers)
     served: set[Resource] = set()
+    living: dict[Resource, list[Resource]] = defaultdict(list)
     for process in processes:
+        for place in _places_of(process) if process.is_fresh else ():
+            living[place].append(Resource(Kind.PROCESS, process.name))
         if process.is_at_work:
             served.update(_places_of(process))
     for process in processes:
         given_up = [Resource(Kind.QUEUE, queue) for queue in process.unconsumed_queues]
         for place in (*given_up, *(place for place in _places_of(process) if place not in served)):
             needs.setdefault(place, []).append(Resource(Kind.PROCESS, process.name))
-    for role in ("relay", "collector", "beat"):
-        living = [process.name for process in processes if process.role == role and process.is_fresh]
-        if len(living) == 1:
-            needs[Resource(Kind.ROLE, role)] = [Resource(Kind.PROCESS, living[0])]
+    for place, (only, *others) in living.items():
+        if not others:
+            needs[place] = [only] if place.kind is Kind.ROLE else [*needs.get(place, ()), only]
     return needs
 
 

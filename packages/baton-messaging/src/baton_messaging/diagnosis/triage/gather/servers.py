@@ -60,7 +60,7 @@ def ask_servers(
     broker = snapshot_of(answers["broker"])
     reach = heard(broker.reach, own_time)
     findings: tuple[Diagnosis, ...] = _value(answers["causes"], without=())
-    causes = tuple(one for one in findings if one.stops_work)
+    causes = tuple(one for one in findings if one.stops_work or one.concerns)
     if reach.cause and not any(cause.about == reach.cause.about for cause in causes):
         causes = (*causes, reach.cause)
     contradictions = _value(answers.get("contradictions"), without=None)

@@ -18,13 +18,12 @@ from django.db import connection
 from baton_messaging.broker.inspect.find import Find
 from baton_messaging.conf import baton
 from baton_messaging.diagnosis.message_states import MessageStates, Place
-from baton_messaging.diagnosis.refused_statements import cause_of_refusal
-from baton_messaging.diagnosis.servers.policies import cause_of_expiry
 from baton_messaging.diagnosis.triage.facts import QueueSnapshot
 from baton_messaging.diagnosis.triage.gather.processes import ended_processes, read_processes
 from baton_messaging.diagnosis.triage.gather.servers import ServersSnapshot, ask_servers
 from baton_messaging.diagnosis.triage.lookup import Lookup
 from baton_messaging.diagnosis.triage.process_facts import InFlight, Process
+from baton_messaging.diagnosis.why_dead import why_dead
 from baton_messaging.health.diagnosis import Diagnosis
 from baton_messaging.health.locks import LockWait, lock_waits
 from baton_messaging.models import Attempt, DeadLetter, OutboxMessage
@@ -59,14 +58,15 @@ class Snapshot:
     served_until: dict[str, datetime]
     lock_waits: tuple[LockWait, ...] = ()
     ended: tuple[Process, ...] = ()
-    _refusals: dict[tuple[str, str], Diagnosis | None] = field(default_factory=dict)
+    _refusals: dict[tuple[str, str, str, str], Diagnosis | None] = field(default_factory=dict)
 
     def refusal_of(self, row: Attempt | DeadLetter) -> Diagnosis | None:
-        """Return why the database refused a statement, or the broker kept it no longer; asked once of what is alike."""
-        error = row.error_class, row.error_message
+        """Return why it failed where that is not its own fault; asked once of all that failed alike."""
+        reason = row.reason if isinstance(row, DeadLetter) else ""
+        error = row.consumer, str(reason), row.error_class, row.error_message
         if error not in self._refusals:
-            self._refusals[error] = cause_of_refusal(*error)
-        return self._refusals[error] or cause_of_expiry(row.consumer, row.error_class)
+            self._refusals[error] = why_dead(*error)
+        return self._refusals[error]
 
     @property
     def is_broker_full(self) -> bool:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from baton_messaging.diagnosis.former_keys import former_key, signer_is_gone
 from baton_messaging.diagnosis.servers.broker_room import EVICTED
-from baton_messaging.diagnosis.servers.service import failing
+from baton_messaging.diagnosis.servers.service import failed_on, failing
 from baton_messaging.diagnosis.triage.delivery_facts import Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
 from baton_messaging.diagnosis.triage.rules.conclusion import Conclusion
@@ -58,7 +59,12 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
         if dead_letter.state != "open":
             return None
         return present_cause(
-            delivery.consumer, dead_letter.reason, facts.causes, facts.needs, refusal=dead_letter.refusal
+            delivery.consumer,
+            dead_letter.reason,
+            facts.causes,
+            facts.needs,
+            refusal=dead_letter.refusal,
+            is_signer_gone=is_signer_gone(delivery, facts),
         )
     needed = [_as_victim(resource) for resource in _needed(conclusion, delivery, facts)]
     found = [
@@ -72,7 +78,14 @@ def _cause(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosi
             or (cause.about.kind is Kind.WIRING and _is_wired_apart(cause, conclusion, delivery, facts))
         )
     ]
-    return _nearest_to_the_ground(found) or _refusal_of(conclusion, delivery) or _server_of(conclusion, delivery, facts)
+    known = _nearest_to_the_ground(found) or _refusal_of(conclusion, delivery)
+    return known or _server_of(conclusion, delivery, facts) or _server_of_work(conclusion, delivery, facts)
+
+
+def is_signer_gone(delivery: Delivery, facts: Facts) -> bool:
+    """Tell whether the outbox has it, and no relay that runs has signed it."""
+    sent_at = delivery.published.published_at if delivery.published else None
+    return signer_is_gone(sent_at, (relay.started_at for relay in facts.of_role("relay") if relay.is_fresh))
 
 
 def _refusal_of(conclusion: Conclusion, delivery: Delivery) -> Diagnosis | None:
@@ -96,6 +109,14 @@ def _server_of(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diag
     return failing(service.name, error, facts.platform)
 
 
+def _server_of_work(conclusion: Conclusion, delivery: Delivery, facts: Facts) -> Diagnosis | None:
+    """Return the server on which the work failed, as the app's own row says: it is asked now, where it was used."""
+    work = delivery.work
+    if conclusion.state is not State.DEAD or delivery.dead_letter or not work or not work.service:
+        return None
+    return failed_on(work.service, work.detail, work.worker or delivery.queue, facts.platform)
+
+
 def _explains(cause: Diagnosis, victim: Diagnosis, facts: Facts) -> bool:
     """Tell whether what is needed is the cause itself, or needs it in turn."""
     if victim.about == _RUNNING and cause.about.kind is Kind.BROKER:
@@ -110,10 +131,13 @@ def _is_wired_apart(cause: Diagnosis, conclusion: Conclusion, delivery: Delivery
     """
     names = set(cause.about.name.split(", "))
     if delivery.queue in names:
-        return conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts)
+        is_unattended = conclusion.state is State.NOBODY_CONSUMES and cause.stops_work
+        return is_unattended or conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts)
     if not cause.stops_work:
         return False
     if conclusion.state in _ASTRAY or _is_missing(conclusion, delivery, facts):
+        return True
+    if conclusion.state is State.UNKNOWN and any(one.name in names for one in facts.of_role("collector")):
         return True
     carriers = {one.name for one in (*facts.of_role("relay"), *facts.consumers_of(delivery.queue)) if one.is_at_work}
     others = [one for one in facts.consumers_of(delivery.queue) if one.is_at_work and one.name not in names]
@@ -140,11 +164,13 @@ def present_cause(
     needs: Mapping[Resource, Iterable[Resource]],
     *,
     refusal: Diagnosis | None = None,
+    is_signer_gone: bool = False,
 ) -> Diagnosis | None:
     """Return what keeps the consumer of an open dead letter from its work now: a replay would die of it again.
 
     It died of its retries while a server that it names does no work, of a signature that another process made, or of a
-    ``refusal``: a statement that the database did not execute (refused_statements.py), the more so if it does no work.
+    ``refusal`` (why_dead.py), the more so if that server does no work. ``is_signer_gone``: the outbox has it, and no
+    relay that runs has signed it.
     """
     if refusal is not None:
         return next((one for one in causes if one.about == refusal.about and one.stops_work), refusal)
@@ -158,7 +184,7 @@ def present_cause(
             or (reason == "bad_signature" and cause.about.kind is Kind.WIRING)
         )
     ]
-    return _nearest_to_the_ground(found)
+    return _nearest_to_the_ground(found) or (former_key() if is_signer_gone and reason == "bad_signature" else None)
 
 
 def _nearest_to_the_ground(causes: Iterable[Diagnosis]) -> Diagnosis | None:

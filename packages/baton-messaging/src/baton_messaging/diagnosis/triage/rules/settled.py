@@ -2,7 +2,7 @@
 
 from baton_messaging.diagnosis.triage.delivery_facts import DeadLetterFacts, Delivery
 from baton_messaging.diagnosis.triage.facts import Facts
-from baton_messaging.diagnosis.triage.rules.causes import beneath, step_of
+from baton_messaging.diagnosis.triage.rules.causes import beneath, is_signer_gone, step_of
 from baton_messaging.diagnosis.triage.rules.conclusion import NOTHING, WAIT, Conclusion, start_beat, start_worker
 from baton_messaging.diagnosis.triage.verdict import State, Step, phrase
 from baton_messaging.health.diagnosis import Confidence, Diagnosis
@@ -48,7 +48,8 @@ def _done_elsewhere(delivery: Delivery, facts: Facts) -> Diagnosis | None:
 def dead(delivery: Delivery, facts: Facts) -> Conclusion | None:
     """A person must decide, or has decided.
 
-    Sure only where the consumer itself has said that the message is to blame: any other error may be of something else.
+    Sure only where the consumer itself has said that the message is to blame, and asked nobody else: any other error
+    may be of something else, and a server that refuses one message may refuse all.
     """
     dead_letter = delivery.dead_letter
     if dead_letter is None:
@@ -59,7 +60,10 @@ def dead(delivery: Delivery, facts: Facts) -> Conclusion | None:
         step = Step(
             "replay", dead_letter_id=dead_letter.pk, command=f"python manage.py dead_letters show {dead_letter.pk}"
         )
-        confidence = Confidence.SURE if dead_letter.is_permanent else Confidence.LIKELY
+        needed = facts.needs.get(Resource(Kind.CONSUMER, delivery.consumer), ())
+        asks_others = any(one.kind is Kind.SERVICE for one in needed)
+        is_sure = dead_letter.is_permanent and not asks_others
+        confidence = Confidence.SURE if is_sure else Confidence.LIKELY
         detail = phrase("reason", reason=dead_letter.reason)
         return Conclusion(State.DEAD, delivery.owner, step, True, detail, confidence=confidence)
     if dead_letter.state == "discarded":
@@ -74,10 +78,15 @@ def dead(delivery: Delivery, facts: Facts) -> Conclusion | None:
 
 
 def _signed_anew(delivery: Delivery, dead_letter: DeadLetterFacts, facts: Facts) -> Conclusion | None:
-    """A process had another key, and none has now: a replay of what the outbox has is signed anew, and accepted."""
+    """A worker had another key, and none has now: what the relay signs that runs is accepted again.
+
+    Where the relay is gone that signed it, a key may have been changed (former_keys.py).
+    """
     is_settled = not any(one.about.kind is Kind.WIRING and one.stops_work for one in facts.causes)
     is_ours = delivery.message_id is not None and delivery.published is not None
     if dead_letter.reason != "bad_signature" or not (is_settled and is_ours and facts.broker.answers):
+        return None
+    if is_signer_gone(delivery, facts):
         return None
     step = Step(
         "replay_signed_anew",
