@@ -99,7 +99,10 @@ BATON: dict[str, Any] = {
 }
 
 TASKS = {
-    "default": {"BACKEND": "baton_messaging.tasks_backend.OutboxBackend", "QUEUES": ["default", "parcels.bulk"]},
+    "default": {
+        "BACKEND": "baton_messaging.tasks_backend.OutboxBackend",
+        "QUEUES": ["default", "chores.bulk", "parcels.bulk"],
+    },
 }
 
 # --- Celery ----------------------------------------------------------------------------------------------------------

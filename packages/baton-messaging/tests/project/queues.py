@@ -12,5 +12,6 @@ QUEUES = (
     Queue("parcels", owner=WAREHOUSE),
     Queue("parcels.bulk", owner=WAREHOUSE),
     Queue("chores", owner=WAREHOUSE),
+    Queue("chores.bulk", owner=WAREHOUSE),
     Queue("mails", owner=CUSTOMER_CARE),
 )

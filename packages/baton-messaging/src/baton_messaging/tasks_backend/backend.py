@@ -37,8 +37,8 @@ class NoJSON(MessagingError, InvalidTask, TypeError):
 class OutboxBackend(BaseTaskBackend):
     """Tasks go the way of every message: outbox, queue, inbox, and the dead letters if they fail for good.
 
-    *Settings*. ``QUEUES``: "default", which means the queue of the task's app, and names of Baton's own queues; of an
-    empty list all of them.
+    *Settings*. ``QUEUES``: "default", which means the queue of the task's app, and names of lanes, which tasks of their
+    own app may name; an empty list means all of BATON's.
 
     *Invariant*. ``enqueue()`` inside a transaction is a row of it; outside one it commits its own. The broker may be
     down. The result's id is the message's.
@@ -56,7 +56,9 @@ class OutboxBackend(BaseTaskBackend):
         """Refuse what cannot be run; declare its consumer the first time. Raises InvalidTask."""
         super().validate_task(task)
         if task.queue_name not in self._declared(task).events:
-            raise InvalidTask(f"Expected a queue of BATON, got {task.queue_name!r}.")
+            raise InvalidTask(
+                f"Expected the queue of {task.module_path}'s app, or a lane of it, got {task.queue_name!r}."
+            )
 
     def enqueue(self, task: Task, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:  # a TaskResult
         """Publish the task. Raises InvalidTask for what is no JSON, EventTooLarge."""

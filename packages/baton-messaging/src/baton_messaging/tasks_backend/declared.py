@@ -1,7 +1,8 @@
 """A declared task is a consumer of one event, whose name is the task's: "<app>.<function>".
 
-Each queue beside its own gets a consumer of its own ("<app>.<function>_on_<queue>"), because a consumer has one queue:
-that is what pauses, circuits, owners and the board are about. ``.using(queue_name=…)`` chooses among them.
+Each lane of its app gets a consumer of its own ("<app>.<function>_on_<queue>"), because a consumer has one queue, which
+pauses, circuits, owners and the board are about. ``.using(queue_name=…)`` chooses among them. A queue of another app is
+another team's (baton.E501).
 """
 
 import re
@@ -46,12 +47,17 @@ def declare(task: Task, queues: Iterable[str], run: Callable[[Declared, Enqueued
     known = _declared.peek(task.module_path)
     if known:
         return known
-    declared = Declared(task, {})
-    for queue in sorted(set(queues)):
+    declared, app = Declared(task, {}), app_of(task)
+    for queue in sorted(queue for queue in set(queues) if queue in (OWN_QUEUE, app) or queue.startswith(f"{app}.")):
         declared.events[queue] = _consumer_for(declared, queue, run)
         _by_event.add(declared.events[queue].event_name, task.module_path)
     _declared.add(task.module_path, declared)
     return declared
+
+
+def app_of(task: Task) -> str:
+    """Return the label of the app that a task is of."""
+    return str(task.func.__module__.removesuffix(".tasks").rpartition(".")[2])
 
 
 def declared_by_event(event_name: str) -> Declared | None:
@@ -63,7 +69,7 @@ def declared_by_event(event_name: str) -> Declared | None:
 def _consumer_for(declared: Declared, queue: str, run: Callable[[Declared, Enqueued], None]) -> type[Enqueued]:
     task = declared.task
     name = task.name if queue == task.queue_name else f"{task.name}_on_{_NO_WORD.sub('_', queue)}"
-    app = task.func.__module__.removesuffix(".tasks").rpartition(".")[2]
+    app = app_of(task)
     event = type(
         f"{task.name}_enqueued", (Enqueued,), {"__module__": __name__}, name=f"{app}.{name}", version=1, key="task_id"
     )
