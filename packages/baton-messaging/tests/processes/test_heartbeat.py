@@ -73,7 +73,7 @@ def test_no_child_is_forked_while_a_connection_is_open(
 def test_the_row_of_a_twin_is_not_ended(writer: HeartbeatWriter) -> None:
     writer.beat(Beat(is_consuming=True))
     wait_until(Heartbeat.objects.exists, what="a row")
-    Heartbeat.objects.update(pid=1)
+    Heartbeat.objects.update(pid=1, wiring={})  # of what runs there nothing is known
     writer.stop("SIGTERM")
     assert Heartbeat.objects.get().pid == 1
     Heartbeat.objects.all().delete()
