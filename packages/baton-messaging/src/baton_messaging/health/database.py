@@ -76,15 +76,17 @@ class _Work:
 
     def do(self, deadline: Deadline) -> None:
         own = unopened_connection(application_name=_APPLICATION)
-        own.connect()
-        self.connection = own.connection
         try:
+            own.connect()
+            self.connection = own.connection
             self._commit(own.connection, deadline)
             self.step = "read"
             _ask_for_columns(own.connection, deadline)
             self.step = "done"
         finally:
             self.is_over = True
+            if self.connection is None:
+                own.close()  # the server went away after it had let us in
             if self.is_given_up:
                 self.end()
 
@@ -176,11 +178,11 @@ def _standbys(replication: dict[str, Any]) -> str:
 
 def _look(work: _Work, deadline: Deadline) -> tuple[str, dict[str, Any]]:
     own = unopened_connection(application_name=_APPLICATION)
-    own.connect()
     try:
+        own.connect()
         return wait_of(own.connection, work.pid, deadline), read_facts(own.connection, deadline)
     finally:
-        own.connection.close()
+        own.close()
 
 
 def _cancel(work: _Work, deadline: Deadline) -> None:
